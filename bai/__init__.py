@@ -1,0 +1,30 @@
+"""Fixed-budget best-arm identification with heterogeneous reward variances.
+
+>>> import bai
+>>> bandits = bai.synthetic(n_arms=16, runs=2000, seed=0)
+>>> bai.simulate(bai.SHVar(), bandits, budget=1000, seed=0).mistake_rate < 0.1
+True
+"""
+
+import importlib
+
+from . import theory
+from .bandits import GaussianBandits, ReplayBandits, TableBandits, synthetic
+from .experiment import Experiment, identify
+from .policies import SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, Unif
+from .simulate import Outcome, simulate
+from .stats import paired, wilson
+from .sweep import sweep
+
+__all__ = [
+    "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome",
+    "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "Unif", "identify", "paired", "plots", "simulate", "sweep",
+    "synthetic", "theory", "wilson",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    # matplotlib takes longer to import than the rest together, and many simulations never draw.
+    if name == "plots":
+        return importlib.import_module("bai.plots")
+    raise AttributeError(f"module 'bai' has no attribute {name!r}")

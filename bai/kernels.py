@@ -1,0 +1,576 @@
+"""The compiled loops behind `simulate`: each plays a block of runs and writes pulls and answers in place.
+
+A kernel makes the same pulls as the plain version of its algorithm in `plain.py`, reward for reward, and
+compares the same floating-point expressions, so that even ties fall alike. All compiled code lives in this
+one file because numba's cache on disk notices changes of the file that it compiles and of no other.
+
+Within a run the arms are known by their position 0 ... K - 1. Ties go to the lowest position; `simulate` puts
+the arms in random order first.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+# Without this a call in a hot loop spends more on counting references to its arrays than on its work.
+inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+
+GAUSSIAN, TABLE, REPLAY = 0, 1, 2
+
+
+class Rewards(NamedTuple):
+    """Where rewards come from: one row per run of the block, one column per position."""
+
+    kind: int
+    rng: np.random.Generator
+    loc: np.ndarray  # GAUSSIAN: means (R, K)
+    scale: np.ndarray  # GAUSSIAN: standard deviations (R, K)
+    table: np.ndarray  # TABLE, REPLAY: rewards (M, U)
+    rows: np.ndarray  # TABLE, REPLAY: row of the table (R, K)
+
+
+@inlined
+def draw(rewards, r, i, k):
+    """Return the reward of pull number k (from 0) of arm i in run r."""
+    if rewards.kind == GAUSSIAN:
+        return rewards.loc[r, i] + rewards.scale[r, i] * rewards.rng.standard_normal()
+    row = rewards.rows[r, i]
+    if rewards.kind == TABLE:
+        return rewards.table[row, int(rewards.rng.random() * rewards.table.shape[1])]
+    return rewards.table[row, k]
+
+
+@inlined
+def draw_sum(rewards, r, i, k, m, total):
+    """Return `total` plus the rewards of pulls k, ..., k + m - 1 of arm i."""
+    if rewards.kind == GAUSSIAN:
+        # Nobody looks at the single rewards, so their sum is drawn at once.
+        return total + m * rewards.loc[r, i] + sqrt(m) * rewards.scale[r, i] * rewards.rng.standard_normal()
+    for j in range(m):
+        total += draw(rewards, r, i, k + j)
+    return total
+
+
+# --- a tournament: which arm has the highest key? --------------------------------------------------------
+#
+# Arm i plays at leaf half + i of a binary tree; node j holds the winner of nodes 2j and 2j + 1 and its key, so
+# node 1 holds the champion. A tie goes to the lower position. A new key of one arm costs log2(K) matches without
+# a branch that the processor could mispredict, which makes it faster than a heap.
+
+
+@inlined
+def tree_size(n_arms):
+    half = 1
+    while half < n_arms:
+        half *= 2
+    return 2 * half
+
+
+@inlined
+def open_tournament(winners, best_keys):
+    """Enter no arm yet: every leaf has the key -inf."""
+    half = winners.size // 2
+    for node in range(1, winners.size):
+        best_keys[node] = -np.inf
+        winners[node] = max(0, node - half)
+
+
+@inlined
+def set_key(winners, best_keys, i, key):
+    """Give arm i a new key."""
+    node = winners.size // 2 + i
+    best_keys[node] = key
+    winner = i
+    while node > 1:
+        rival, rival_key = winners[node ^ 1], best_keys[node ^ 1]
+        loses = (rival_key > key) | ((rival_key == key) & (rival < winner))
+        key = rival_key if loses else key
+        winner = rival if loses else winner
+        node >>= 1
+        winners[node], best_keys[node] = winner, key
+
+
+# --- elimination -----------------------------------------------------------------------------------------
+
+
+@inlined
+def select(values, k, rank):
+    """Return the value of the given rank (from 0) in `values[:k]`, which is reordered (Hoare's quickselect).
+
+    numba's np.partition allocates on each call, which costs more than the selection among a few arms.
+    """
+    low, high = 0, k - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@inlined
+def keep_highest(active, scores, k, survivors, scratch):
+    """Keep the positions with the highest scores in `active[:k]`, in their order, ties to the lowest."""
+    for p in range(k):
+        scratch[p] = scores[p]
+    cut = select(scratch, k, k - survivors)
+    spare = survivors
+    for p in range(k):
+        spare -= scores[p] > cut
+    kept = 0
+    for p in range(k):
+        if scores[p] > cut or (scores[p] == cut and spare > 0):
+            spare -= scores[p] == cut
+            active[kept] = active[p]
+            kept += 1
+
+
+@inlined
+def share_equally(active, k, b, counts, targets):
+    """Least pulled first, b pulls: the counts may differ by one beforehand, and b >= k or they are equal."""
+    total = b
+    for p in range(k):
+        total += counts[active[p]]
+    each, rest = total // k, total % k
+    for p in range(k):
+        targets[active[p]] = each + (p < rest)
+
+
+@inlined
+def share_greedily(active, k, b, counts, targets, weights, r, winners, best_keys):
+    """Algorithm 3, line 4, b times: pull the arm with the highest weight / count.
+
+    The greedy rule picks the largest b of all numbers weight_i / c, c = 1, 2, ... (Adams' apportionment), and
+    arm i gets at least (b - k + 1) weight_i / sum(weights) of them. So start there and play on.
+    """
+    total, mass = b, 0.0
+    for p in range(k):
+        total += counts[active[p]]
+        mass += weights[r, active[p]]
+    left = total
+    open_tournament(winners, best_keys)
+    for p in range(k):
+        i = active[p]
+        target = max(1, counts[i])
+        if mass > 0:
+            target = max(target, int((total - k) * (weights[r, i] / mass) * (1 - 1e-12)))
+        targets[i] = target
+        left -= target
+        set_key(winners, best_keys, i, weights[r, i] / target)
+    for _ in range(left):
+        i = winners[1]
+        targets[i] += 1
+        set_key(winners, best_keys, i, weights[r, i] / targets[i])
+
+
+@compiled
+def eliminate(rewards, stage_pulls, survivors, reuse, weights, pulls, recommended):
+    """Unif, SH, SHVar and SR: counts that no reward can change, so only sums of rewards are drawn.
+
+    `weights` has K columns (pull in proportion to them) or none (pull equally).
+    """
+    n_runs, n_arms = pulls.shape
+    everyone = np.arange(n_arms)
+    active, counts, targets = np.empty(n_arms, np.int64), np.empty(n_arms, np.int64), np.empty(n_arms, np.int64)
+    totals, scores, scratch = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
+    for r in range(n_runs):
+        k = n_arms
+        active[:] = everyone
+        counts[:] = 0
+        totals[:] = 0.0
+        for s in range(stage_pulls.size):
+            if not reuse:
+                counts[:] = 0
+                totals[:] = 0.0
+            if weights.shape[1] == 0:
+                share_equally(active, k, stage_pulls[s], counts, targets)
+            else:
+                share_greedily(active, k, stage_pulls[s], counts, targets, weights, r, winners, best_keys)
+            for p in range(k):
+                i = active[p]
+                m = targets[i] - counts[i]
+                totals[i] = draw_sum(rewards, r, i, pulls[r, i], m, totals[i])
+                counts[i] += m
+                pulls[r, i] += m
+                scores[p] = totals[i] / counts[i]
+            keep_highest(active, scores, k, survivors[s], scratch)
+            k = survivors[s]
+        recommended[r] = active[0]
+
+
+# --- SHAdaVar --------------------------------------------------------------------------------------------
+
+
+@inlined
+def observe(x, i, counts, totals, squares):
+    """Take reward x into the running count, total and sum of squared deviations of arm i."""
+    old = totals[i] / counts[i] if counts[i] > 0 else x
+    counts[i] += 1
+    totals[i] += x
+    squares[i] += (x - old) * (x - totals[i] / counts[i])
+
+
+@inlined
+def pull_arm(rewards, r, i, pulls, most, level, spread, counts, totals, squares, buffer, used):
+    """Pull arm i until its index squares / spread[count] is at most `level`, at most `most` times.
+
+    The rewards also go to `buffer[used:]`. Return how many there are.
+    """
+    count, total, square = counts[i], totals[i], squares[i]
+    mean = total / count if count > 0 else 0.0
+    m = 0
+    while m < most and square / spread[count] > level:
+        x = draw(rewards, r, i, pulls[r, i] + m)
+        buffer[used + m] = x
+        m += 1
+        count += 1
+        total += x
+        old = mean
+        mean = total / count
+        square += (x - old) * (x - mean)
+    counts[i], totals[i], squares[i] = count, total, square
+    return m
+
+
+@inlined
+def warm_up(rewards, r, i, pulls, most, counts, totals, squares):
+    """Pull arm i `most` times."""
+    count, total, square = counts[i], totals[i], squares[i]
+    mean = total / count if count > 0 else 0.0
+    for m in range(most):
+        x = draw(rewards, r, i, pulls[r, i] + m)
+        count += 1
+        total += x
+        old = mean if count > 1 else x
+        mean = total / count
+        square += (x - old) * (x - mean)
+    counts[i], totals[i], squares[i] = count, total, square
+    pulls[r, i] += most
+
+
+@inlined
+def next_level(active, k, left, spread, counts, squares):
+    """Return the level that 0.7 of the pulls left should reach if the variances are as estimated, or 0."""
+    top, mass, noisiest = 0.0, 0.0, 0
+    for p in range(k):
+        i = active[p]
+        variance = squares[i] / (counts[i] - 1)
+        mass += variance
+        if variance > top:
+            top, noisiest = variance, i
+    steps = int(0.7 * left * (top / mass)) if top > 0 else 0
+    count = counts[noisiest] + steps
+    return top * (count - 1) / spread[count] if steps > 0 else 0.0
+
+
+@compiled
+def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recommended):
+    """SHAdaVar: warm up every arm, then pull where the overestimated variance of the mean is highest.
+
+    After c pulls of an arm that variance, U / N in the paper, is (sum of squared deviations) / spread[c]. It
+    depends on the arm's own rewards only, so it does not matter in which order arms come down to a common level.
+    Hence: guess a level that the budget allows, pull each arm down to it in one go, guess again; when little is
+    left, pull the highest arm one by one. A level that proves too low is taken back, and what was drawn for it
+    stays in the buffer as the next rewards of its arms.
+    """
+    n_runs, n_arms = pulls.shape
+    everyone = np.arange(n_arms)
+    active, counts, targets = np.empty(n_arms, np.int64), np.empty(n_arms, np.int64), np.empty(n_arms, np.int64)
+    totals, squares, scores, scratch = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    start, ready, buffer = np.empty(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(stage_pulls.max())
+    old_counts, old_totals, old_squares = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
+    winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
+    for r in range(n_runs):
+        k = n_arms
+        active[:] = everyone
+        for s in range(stage_pulls.size):
+            if s == 0 or not reuse:
+                counts[:] = 0
+                totals[:] = 0.0
+                squares[:] = 0.0
+
+            left, warm = stage_pulls[s], warmups[s]
+            for p in range(k):
+                warm -= counts[active[p]]
+            if warm > 0:
+                warm = min(warm, left)
+                left -= warm
+                share_equally(active, k, warm, counts, targets)
+                for p in range(k):
+                    i = active[p]
+                    warm_up(rewards, r, i, pulls, targets[i] - counts[i], counts, totals, squares)
+
+            while left > 0:
+                level = next_level(active, k, left, spread, counts, squares)
+                if level <= 0:
+                    break
+                used, deep_enough = 0, True
+                for p in range(k):
+                    i = active[p]
+                    old_counts[i], old_totals[i], old_squares[i] = counts[i], totals[i], squares[i]
+                for p in range(k):
+                    i = active[p]
+                    start[i] = used
+                    used += pull_arm(
+                        rewards, r, i, pulls, left - used, level, spread, counts, totals, squares, buffer, used
+                    )
+                    deep_enough = deep_enough and squares[i] / spread[counts[i]] <= level
+                if not deep_enough:
+                    for p in range(k):
+                        i = active[p]
+                        ready[i] = counts[i] - old_counts[i]
+                        counts[i], totals[i], squares[i] = old_counts[i], old_totals[i], old_squares[i]
+                    break
+                for p in range(k):
+                    i = active[p]
+                    pulls[r, i] += counts[i] - old_counts[i]
+                left -= used
+                if used == 0:
+                    break
+
+            if left > 0:
+                open_tournament(winners, best_keys)
+                for p in range(k):
+                    i = active[p]
+                    set_key(winners, best_keys, i, squares[i] / spread[counts[i]])
+            for _ in range(left):
+                i = winners[1]
+                if ready[i] > 0:
+                    x = buffer[start[i]]
+                    start[i] += 1
+                    ready[i] -= 1
+                else:
+                    x = draw(rewards, r, i, pulls[r, i])
+                observe(x, i, counts, totals, squares)
+                pulls[r, i] += 1
+                set_key(winners, best_keys, i, squares[i] / spread[counts[i]])
+
+            for p in range(k):
+                i = active[p]
+                ready[i] = 0
+                scores[p] = totals[i] / counts[i]
+            keep_highest(active, scores, k, survivors[s], scratch)
+            k = survivors[s]
+        recommended[r] = active[0]
+
+
+# --- gap-based exploration -------------------------------------------------------------------------------
+
+
+@inlined
+def gap_radius(a, bound, count):
+    """Return how far the estimated gap of an arm may be off in GapE."""
+    return bound * sqrt(a / count)
+
+
+@inlined
+def gap_variance_radius(a, bound, count, squares):
+    """Return how far the estimated gap of an arm may be off in GapE-V."""
+    return sqrt(2.0 * a * (squares / (count - 1)) / count) + 7.0 * a * bound / (3.0 * (count - 1))
+
+
+@inlined
+def two_best(means):
+    """Return the position of the highest mean, that of the highest among the others, and the third mean."""
+    best, second = (0, 1) if means[0] >= means[1] else (1, 0)
+    third = -np.inf
+    for i in range(2, means.size):
+        if means[i] > third:
+            if means[i] > means[best]:
+                best, second, third = i, best, means[second]
+            elif means[i] > means[second]:
+                second, third = i, means[second]
+            else:
+                third = means[i]
+    return best, second, third
+
+
+@compiled
+def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
+    """GapE and GapE-V: pull the arm with the highest radius - gap.
+
+    The gap of the best arm is to the second best, that of any other to the best. Adding the best mean to all
+    indices changes no comparison and leaves mean + radius, with the second mean in place of the best arm's own.
+    The best arm stays out of the tournament, since its index moves with the second mean.
+    """
+    n_runs, n_arms = pulls.shape
+    first = 2 if with_variance else 1
+    counts = np.empty(n_arms, np.int64)
+    totals, squares, means, radii = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
+    for r in range(n_runs):
+        counts[:] = 0
+        totals[:] = 0.0
+        squares[:] = 0.0
+        open_tournament(winners, best_keys)
+        for i in range(n_arms):
+            for k in range(first):
+                observe(draw(rewards, r, i, k), i, counts, totals, squares)
+            means[i] = totals[i] / counts[i]
+            if with_variance:
+                radii[i] = gap_variance_radius(a[r], bound[r], counts[i], squares[i])
+            else:
+                radii[i] = gap_radius(a[r], bound[r], counts[i])
+            set_key(winners, best_keys, i, means[i] + radii[i])
+        best, second, third = two_best(means)
+        set_key(winners, best_keys, best, -np.inf)
+        for _ in range(budget - first * n_arms):
+            i, key = winners[1], means[second] + radii[best]
+            if key > best_keys[1] or (key == best_keys[1] and best < i):
+                i = best
+            x = draw(rewards, r, i, counts[i])
+            if with_variance:
+                observe(x, i, counts, totals, squares)
+                radii[i] = gap_variance_radius(a[r], bound[r], counts[i], squares[i])
+            else:
+                counts[i] += 1
+                totals[i] += x
+                radii[i] = gap_radius(a[r], bound[r], counts[i])
+            means[i] = totals[i] / counts[i]
+            if i != best:
+                set_key(winners, best_keys, i, means[i] + radii[i])
+            # Look for the two best again only if this mean may have crossed theirs; `third` bounds all others.
+            if i == best:
+                changed = means[i] <= means[second]
+            elif i == second:
+                changed = means[i] < third or means[i] >= means[best]
+            else:
+                third = max(third, means[i])
+                changed = means[i] >= means[second]
+            if changed:
+                old_best = best
+                best, second, third = two_best(means)
+                if best != old_best:
+                    set_key(winners, best_keys, old_best, means[old_best] + radii[old_best])
+                    set_key(winners, best_keys, best, -np.inf)
+        pulls[r] = counts
+        recommended[r] = best
+
+
+@inlined
+def adaptive_complexity(bound, with_variance, means, best, second, counts, squares):
+    """Return A-GapE's, or A-GapE-V's, estimate of the complexity: gaps as large, deviations as small as plausible."""
+    total = 0.0
+    for i in range(means.size):
+        gap = means[best] - means[second if i == best else i] + bound * sqrt(1.0 / (2.0 * counts[i]))
+        if with_variance:
+            deviation = sqrt(squares[i] / (counts[i] - 1)) - bound * sqrt(2.0 / (counts[i] - 1))
+            deviation = max(0.0, deviation)
+            root = deviation + sqrt(deviation * deviation + 16.0 / 3.0 * bound * gap)
+            total += root * root / (gap * gap)
+        else:
+            total += bound * bound / (gap * gap)
+    return total
+
+
+@inlined
+def highest(keys):
+    """Return the first position of the highest key."""
+    best = 0
+    for i in range(1, keys.size):
+        if keys[i] > keys[best]:
+            best = i
+    return best
+
+
+@compiled
+def explore_adaptively(rewards, budget, effort, bound, with_variance, pulls, recommended):
+    """A-GapE and A-GapE-V: as `explore`, with a = effort / complexity estimated anew in every round."""
+    n_runs, n_arms = pulls.shape
+    first = 2 if with_variance else 1
+    counts = np.empty(n_arms, np.int64)
+    totals, squares, means, keys = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    for r in range(n_runs):
+        counts[:] = 0
+        totals[:] = 0.0
+        squares[:] = 0.0
+        for i in range(n_arms):
+            for k in range(first):
+                observe(draw(rewards, r, i, k), i, counts, totals, squares)
+            means[i] = totals[i] / counts[i]
+        best, second, _ = two_best(means)
+        for _ in range(budget - first * n_arms):
+            a = effort / adaptive_complexity(bound[r], with_variance, means, best, second, counts, squares)
+            for i in range(n_arms):
+                center = means[second if i == best else i]
+                if with_variance:
+                    keys[i] = center + gap_variance_radius(a, bound[r], counts[i], squares[i])
+                else:
+                    keys[i] = center + gap_radius(a, bound[r], counts[i])
+            i = highest(keys)
+            observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
+            means[i] = totals[i] / counts[i]
+            best, second, _ = two_best(means)
+        pulls[r] = counts
+        recommended[r] = best
+
+
+# --- variance-based rejects ------------------------------------------------------------------------------
+
+
+@inlined
+def pull_priority(count, least, widest, total, radius):
+    """Return VBR's key of an arm; arms short of `least` pulls come before all others, fewest pulls first."""
+    if count < least:
+        return 1e300 / (count + 1)
+    return radius if widest else total / count + radius
+
+
+@compiled
+def reject(rewards, stage_pulls, gamma, least, widest, pulls, recommended):
+    """VBR: in each stage pull by confidence interval, then reject the arm with the lowest upper bound.
+
+    While some arm has fewer than `least` pulls, the least pulled arm is next. After that it is the arm with the
+    highest upper bound, or with the widest interval.
+    """
+    n_runs, n_arms = pulls.shape
+    everyone = np.arange(n_arms)
+    active, counts = np.empty(n_arms, np.int64), np.empty(n_arms, np.int64)
+    totals, squares, radii, scores = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
+    for r in range(n_runs):
+        active[:] = everyone
+        counts[:] = 0
+        totals[:] = 0.0
+        squares[:] = 0.0
+        radii[:] = 0.0
+        open_tournament(winners, best_keys)
+        for i in range(n_arms):
+            set_key(winners, best_keys, i, pull_priority(0, least, widest, 0.0, 0.0))
+        for s in range(stage_pulls.size):
+            for _ in range(stage_pulls[s]):
+                i = winners[1]
+                observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
+                if counts[i] > 1:
+                    radii[i] = gamma * sqrt(squares[i] / (counts[i] - 1) / counts[i])
+                set_key(winners, best_keys, i, pull_priority(counts[i], least, widest, totals[i], radii[i]))
+            k = n_arms - s
+            worst = 0
+            for p in range(k):
+                i = active[p]
+                scores[p] = totals[i] / counts[i] + radii[i]
+                worst = p if scores[p] <= scores[worst] else worst
+            set_key(winners, best_keys, active[worst], -np.inf)
+            for p in range(worst, k - 1):
+                active[p] = active[p + 1]
+        pulls[r] = counts
+        recommended[r] = active[0]

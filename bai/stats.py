@@ -1,0 +1,82 @@
+"""How sure a simulation is: intervals for rates and paired comparisons of two policies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import bdtr, ndtri
+
+from . import checks
+
+
+def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval for a rate, given the number of mistakes and of runs.
+
+    Examples
+    --------
+    >>> low, high = wilson(0, 100)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.0, 0.037)
+    """
+    checks.number("confidence", confidence, above=0, below=1)
+    mistakes, runs = np.asarray(mistakes), np.asarray(runs)
+    if (runs < 1).any() or (mistakes < 0).any() or (mistakes > runs).any():
+        raise ValueError(f"mistakes is {mistakes} in {runs} runs; each must lie between 0 and a positive runs")
+    z2 = ndtri((1 + confidence) / 2) ** 2
+    rate = mistakes / runs
+    center = (rate + z2 / (2 * runs)) / (1 + z2 / runs)
+    half = np.sqrt(z2) / (1 + z2 / runs) * np.sqrt(rate * (1 - rate) / runs + z2 / (4 * runs**2))
+    # With no mistakes, or nothing else, the exact end is 0 or 1, and rounding may miss it.
+    low = np.where(mistakes == 0, 0.0, center - half)
+    high = np.where(mistakes == runs, 1.0, center + half)
+    return low, high
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two policies on the same runs: how often only one of them erred."""
+
+    only_first: int
+    only_second: int
+    runs: int
+
+    @property
+    def difference(self) -> float:
+        """Mistake rate of the first minus that of the second."""
+        return (self.only_first - self.only_second) / self.runs
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the difference."""
+        discordant = (self.only_first + self.only_second) / self.runs
+        return float(np.sqrt(max(0.0, discordant - self.difference**2) / self.runs))
+
+    @property
+    def p_value(self) -> float:
+        """Exact McNemar test: if both err equally often, either is equally likely to err alone."""
+        alone = self.only_first + self.only_second
+        return float(min(1.0, 2 * bdtr(min(self.only_first, self.only_second), alone, 0.5)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Paired(difference={self.difference:+.4f} ± {1.96 * self.standard_error:.4f}, "
+            f"only_first={self.only_first}, only_second={self.only_second}, p={self.p_value:.2g})"
+        )
+
+
+def paired(first: ArrayLike, second: ArrayLike) -> Paired:
+    """Compare the mistakes of two policies on the same runs.
+
+    Examples
+    --------
+    >>> paired([True, True, False, True, True], [False, False, False, True, False])
+    Paired(difference=+0.6000 ± 0.4294, only_first=3, only_second=0, p=0.25)
+    """
+    first, second = np.asarray(first), np.asarray(second)
+    if first.shape != second.shape or first.ndim != 1 or first.size == 0:
+        raise ValueError(f"first has shape {first.shape}, second {second.shape}; give one flag per run for both")
+    if first.dtype != bool or second.dtype != bool:
+        raise ValueError(f"first has dtype {first.dtype}, second {second.dtype}; give Outcome.mistakes (bool)")
+    return Paired(int((first & ~second).sum()), int((second & ~first).sum()), first.size)

@@ -1,0 +1,108 @@
+"""The plain version, the compiled version and Experiment make the same pulls and give the same answer."""
+
+import numpy as np
+import pytest
+from problems import FAMILIES, POLICIES, fit, replay
+
+import bai
+from bai import kernels
+from bai.simulate import play_block
+
+
+def budgets_of(policy, n_arms):
+    """Barely enough, a little more, and enough for every part of the algorithm to be reached."""
+    least = policy.least_budget(n_arms)
+    return [least, least + 1, least + n_arms, 30 * n_arms + 7]
+
+
+def assert_alike(fast, plain):
+    np.testing.assert_array_equal(fast.pulls, plain.pulls)
+    np.testing.assert_array_equal(fast.recommended, plain.recommended)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_plain_and_compiled_make_the_same_pulls(policy, family):
+    policy = fit(policy, family)
+    for n_arms in (2, 3, 5, 7):
+        for budget in budgets_of(policy, n_arms):
+            bandits = replay(family, 1, runs=4, n_arms=n_arms, budget=budget)
+            fast = bai.simulate(policy, bandits, budget, seed=2)
+            assert_alike(fast, bai.simulate(policy, bandits, budget, seed=2, plain=True))
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_plain_and_compiled_make_the_same_pulls_with_64_arms(policy):
+    for family in FAMILIES:
+        for budget in (policy.least_budget(64), 1500):
+            bandits = replay(family, 3, runs=2, n_arms=64, budget=budget)
+            player = fit(policy, family)
+            fast = bai.simulate(player, bandits, budget, seed=4)
+            assert_alike(fast, bai.simulate(player, bandits, budget, seed=4, plain=True))
+
+
+@pytest.mark.parametrize("n_arms, budget", [(8, 2000), (16, 4000), (2, 3000), (33, 6000)])
+@pytest.mark.parametrize("policy", [p for p in POLICIES if isinstance(p, bai.SHAdaVar)], ids=str)
+def test_levels_that_prove_too_deep_are_taken_back_without_a_trace(policy, n_arms, budget):
+    # Long stages make the compiled version guess levels; coins and wide variance ratios make it guess wrong.
+    for family in FAMILIES:
+        bandits = replay(family, 5, runs=3, n_arms=n_arms, budget=budget)
+        fast = bai.simulate(policy, bandits, budget, seed=6)
+        assert_alike(fast, bai.simulate(policy, bandits, budget, seed=6, plain=True))
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_experiment_fed_from_the_stacks_gives_the_same_again(policy):
+    for family in FAMILIES:
+        n_arms, budget = 5, 150
+        means, variances, stacks = family(np.random.default_rng(7), 1, n_arms, budget)
+        told = policy
+        if isinstance(policy, bai.SHVar):
+            told = bai.SHVar(variances=variances[0], reuse=policy.reuse)
+        elif isinstance(policy, (bai.GapE, bai.GapEV)):
+            told = type(policy)(complexity=3.0, bound=2.0, scaling=policy.scaling)
+        elif isinstance(policy, (bai.AGapE, bai.AGapEV)):
+            told = type(policy)(bound=2.0, scaling=policy.scaling)
+        experiment = bai.Experiment(told, n_arms, budget, seed=8)
+        while not experiment.done:
+            arm = experiment.ask()
+            experiment.tell(arm, stacks[0, arm, experiment.pulls[arm]])
+        # Hand the arms to the simulator in the order of the experiment, and undo its own shuffle.
+        bandits = bai.ReplayBandits(stacks, means, variances)
+        pulls, recommended = play_in_order(told, bandits, budget, experiment._order)
+        np.testing.assert_array_equal(experiment.pulls, pulls)
+        assert experiment.best == recommended
+
+
+def play_in_order(policy, bandits, budget, order):
+    known = policy.known(bandits.n_arms, budget, bandits.means, bandits.variances)
+    known = {name: value[:, order] if value.ndim == 2 else value for name, value in known.items()}
+    pulls, recommended = np.zeros((1, bandits.n_arms), np.int64), np.empty(1, np.int64)
+    rewards = bandits.rewards(order[None, :], np.random.default_rng(0))
+    policy.play(rewards, budget, known, pulls, recommended)
+    unshuffled = np.empty_like(pulls[0])
+    unshuffled[order] = pulls[0]
+    return unshuffled, order[recommended[0]]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_kernels_give_the_same_bits_uncompiled(policy, monkeypatch):
+    """Run as Python, a kernel draws the same normals and makes the same pulls as compiled.
+
+    This also lets coverage see the kernels, and shows that compilation reorders no floating-point operation.
+    """
+    problems = {
+        "gaussian": bai.synthetic(5, 6, seed=9),
+        "table": bai.TableBandits(np.random.default_rng(10).normal(size=(20, 30)), np.arange(20).reshape(4, 5)),
+        "replay": replay(FAMILIES[3], 11, runs=4, n_arms=5, budget=400),
+    }
+    compiled = {name: play_block(policy, bandits, 400, 12, 0) for name, bandits in problems.items()}
+    for name in dir(kernels):
+        function = getattr(getattr(kernels, name), "py_func", None)
+        if function is not None:
+            monkeypatch.setattr(kernels, name, function)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, bandits in problems.items():
+            pulls, recommended = play_block(policy, bandits, 400, 12, 0)
+            np.testing.assert_array_equal(pulls, compiled[name][0])
+            np.testing.assert_array_equal(recommended, compiled[name][1])
