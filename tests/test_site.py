@@ -1,0 +1,235 @@
+"""The site as a reader meets it: built without a warning, then opened page by page in a real browser."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+pytest.importorskip("jupyter_book", reason="jupyter-book is not installed")
+make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
+needs_chromium = pytest.mark.skipif(not make_pdf.CHROMIUM, reason="no chromium on this machine")
+
+# What axe-core may report, and why it is not ours to mend.
+AXE_EXCEPTIONS = {  # (rule, what its element contains): reason
+    ("summary-name", "<summary>"): "the theme's arrow that opens a section in the sidebar has no name",
+    ("aria-required-children", "citation-list"): "Sphinx marks bibliography entries as biblioentry in a list",
+}
+
+FACTS = """
+() => ({
+  ids: [...document.querySelectorAll("[id], a[name]")].flatMap(e => [e.id, e.name]).filter(x => x),
+  links: [...document.querySelectorAll("a[href]")].map(a => a.href),
+  images: [...document.images].filter(i => !(i.alt || "").trim() || !i.naturalWidth).map(i => i.src),
+  math: document.querySelectorAll(".math").length,
+  plainMath: [...document.querySelectorAll(".math")].filter(e => !e.querySelector("mjx-container"))
+    .map(e => e.textContent.slice(0, 80)),
+  brokenMath: [...document.querySelectorAll("mjx-merror, mjx-mtext[style*=red]")]  // red: an unknown macro
+    .map(e => e.outerHTML.slice(0, 200)),
+})
+"""
+OPEN_SOLUTIONS = """
+async () => {
+  const solutions = [...document.querySelectorAll(".solution.dropdown")];
+  const shown = e => e.lastElementChild.checkVisibility({visibilityProperty: true});
+  const open = solutions.filter(shown);
+  solutions.forEach(e => e.querySelector("button.toggle-button").click());
+  if (solutions.length) await new Promise(resolve => setTimeout(resolve, 500));
+  return [...open, ...solutions.filter(e => !shown(e))].map(e => e.id);
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory):
+    """The folder of the built site, and what the build said."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "--path-output", folder]
+    start = time.perf_counter()
+    done = subprocess.run([*command, "-n", "-W", "--keep-going"], capture_output=True, text=True)
+    print(f"the site was built in {time.perf_counter() - start:.0f} s")
+    return folder / "_build" / "html", done
+
+
+@pytest.fixture(scope="session")
+def site(build):
+    html, _ = build
+    with make_pdf.serve(html) as address, make_pdf.chromium() as browser:
+        yield html, address, browser
+
+
+def wait_for_math(page):
+    if page.query_selector(".math"):
+        page.wait_for_function("window.MathJax?.startup?.promise")
+        page.evaluate("MathJax.startup.promise")
+
+
+@pytest.fixture(scope="session")
+def visits(site):
+    """Every page, opened once on a laptop and once more at the width of a phone, and what was seen there."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    html, address, browser = site
+    visits = {}
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    noise = []
+    page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
+    page.on("pageerror", lambda e: noise.append(f"error: {e}"))
+    page.on("requestfailed", lambda r: noise.append(f"failed: {r.url}"))
+    page.on("response", lambda r: r.status >= 400 and noise.append(f"{r.status}: {r.url}"))
+    page.on(
+        "request",
+        lambda r: r.url.startswith((address, "data:", "blob:")) or noise.append(f"foreign: {r.url}"),
+    )
+    for file in sorted(html.rglob("*.html")):
+        name = file.relative_to(html).as_posix()
+        if name.startswith("_"):
+            continue
+        noise.clear()
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(address + name, wait_until="load")
+        wait_for_math(page)
+        seen = page.evaluate(FACTS)
+        seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
+        seen["axe"] = Axe().run(page, options={"preload": False}).response["violations"]
+        page.set_viewport_size({"width": 390, "height": 844})
+        seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        seen["noise"] = list(noise)
+        visits[name] = seen
+    page.close()
+    return visits
+
+
+def wrong(visits, fact):
+    return {name: seen[fact] for name, seen in visits.items() if seen[fact]}
+
+
+def test_book_builds_without_warning(build):
+    html, done = build
+    assert re.findall(".*(?:WARNING|ERROR).*", done.stdout + done.stderr) == []
+    assert done.returncode == 0, done.stderr
+    assert (html / "index.html").exists()
+
+
+def test_api_page_has_every_public_name(build):
+    bai = pytest.importorskip("bai")
+    page = (build[0] / "reference" / "api.html").read_text()
+    assert [name for name in bai.__all__ if not re.search(rf'id="(module-)?bai\.{name}"', page)] == []
+
+
+def test_launch_buttons_appear_only_where_the_address_is_known(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "_ext")
+    from book import add_launch_buttons
+
+    config = SimpleNamespace(html_theme_options={})
+    monkeypatch.delenv("BOOK_REPOSITORY_URL", raising=False)
+    add_launch_buttons(None, config)
+    assert config.html_theme_options == {}
+    monkeypatch.setenv("BOOK_REPOSITORY_URL", "https://git.example/owner/name")
+    add_launch_buttons(None, config)
+    assert config.html_theme_options["repository_url"] == "https://git.example/owner/name"
+
+
+@needs_chromium
+def test_pages_load_without_error_or_request_elsewhere(visits):
+    assert "index.html" in visits
+    assert wrong(visits, "noise") == {}
+
+
+@needs_chromium
+def test_math_is_typeset_on_every_page_that_has_any(visits):
+    assert any(seen["math"] for seen in visits.values())
+    assert wrong(visits, "plainMath") == {}
+    assert wrong(visits, "brokenMath") == {}
+
+
+@needs_chromium
+def test_internal_links_and_anchors_resolve(site, visits):
+    html, address, _ = site
+    broken = []
+    for name, seen in visits.items():
+        for link in seen["links"]:
+            target, anchor = (unquote(part) for part in urldefrag(link))
+            file = target.removeprefix(address) or "index.html"
+            if not target.startswith(address):
+                continue
+            known = file in visits and anchor in ["", *visits[file]["ids"]]
+            if not known and not (file not in visits and (html / file).is_file()):
+                broken.append(f"{name} -> {file}#{anchor}")
+    assert broken == []
+
+
+@needs_chromium
+def test_no_link_carries_a_placeholder(visits):
+    assert [link for seen in visits.values() for link in seen["links"] if "REPOSITORY" in link] == []
+
+
+@needs_chromium
+def test_solutions_open_when_clicked(visits):
+    assert wrong(visits, "closed") == {}
+
+
+@needs_chromium
+def test_no_page_scrolls_sideways_on_a_phone(visits):
+    assert {name: seen["overhang"] for name, seen in visits.items() if seen["overhang"] > 0} == {}
+
+
+@needs_chromium
+def test_images_load_and_have_alt_text(visits):
+    assert wrong(visits, "images") == {}
+
+
+@needs_chromium
+def test_axe_finds_no_serious_violation(visits):
+    found = {
+        (name, rule["id"], node["html"][:120])
+        for name, seen in visits.items()
+        for rule in seen["axe"]
+        for node in rule["nodes"]
+        if rule["impact"] in ("serious", "critical")
+        and not any(rule["id"] == known and part in node["html"] for known, part in AXE_EXCEPTIONS)
+    }
+    assert found == set()
+
+
+@needs_chromium
+def test_search_finds_shadavar(site):
+    _, address, browser = site
+    page = browser.new_page()
+    page.goto(address + "search.html?q=SHAdaVar")
+    page.wait_for_selector("#search-results li a", timeout=20_000)
+    page.close()
+
+
+@needs_chromium
+def test_a_visitor_can_switch_to_dark_mode(site):
+    _, address, browser = site
+    page = browser.new_page(color_scheme="dark")
+    page.goto(address + "index.html")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.close()
+
+
+@needs_chromium
+def test_pdf_holds_the_whole_book(site, tmp_path):
+    pypdf = pytest.importorskip("pypdf")
+    _, address, browser = site
+    make_pdf.make_pdf(browser, address, tmp_path / "book.pdf")
+    pdf = pypdf.PdfReader(tmp_path / "book.pdf")
+    text = "\n".join(page.extract_text() for page in pdf.pages)
+    chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
+    assert len(pdf.pages) > len(chapters) > 2
+    assert "SHAdaVar" in text and "Bibliography" in text
+    links = [
+        note.get_object().get("/A", {}).get("/URI", "")
+        for page in pdf.pages
+        for note in page.get("/Annots", [])
+    ]
+    assert not [link for link in links if "127.0.0.1" in link]

@@ -1,0 +1,111 @@
+"""Print the built book as one PDF through headless Chromium, with no network.
+
+    python tools/make_pdf.py _build/html _build/book.pdf
+
+All pages, in the order of the table of contents, are put into one document, so that links between chapters,
+page numbers and the outline work in the PDF as well.
+"""
+
+import contextlib
+import functools
+import http.server
+import shutil
+import sys
+import threading
+
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+JOIN = """
+async () => {
+  const root = new URL(".", location.href).href;
+  const links = [...document.querySelectorAll("nav.bd-links a.internal")];
+  const names = [...new Set(["index.html", ...links.map(a => a.href.slice(root.length).split("#")[0])])]
+    .filter(name => name);
+  const anchor = (name, id) => `${name}--${id}`;
+  const articles = [];
+  for (const name of names) {
+    const url = root + name;
+    const page = new DOMParser().parseFromString(await (await fetch(url)).text(), "text/html");
+    const article = page.querySelector("article");
+    article.querySelectorAll(".headerlink").forEach(e => e.remove());
+    article.querySelectorAll("details").forEach(e => { e.open = true; });
+    article.querySelectorAll("img[src]").forEach(e => { e.src = new URL(e.getAttribute("src"), url).href; });
+    article.querySelectorAll("a[href]").forEach(e => {
+      const target = new URL(e.getAttribute("href"), url);
+      const file = target.href.split("#")[0].slice(root.length);
+      if (!target.href.startsWith(root)) return;
+      if (names.includes(file)) e.setAttribute("href", "#" + anchor(file, target.hash.slice(1)));
+      else e.removeAttribute("href");
+    });
+    article.querySelectorAll("[id]").forEach(e => { e.id = anchor(name, e.id); });
+    article.id = anchor(name, "");
+    article.style.breakBefore = articles.length ? "page" : "auto";
+    articles.push(article);
+  }
+  document.documentElement.dataset.theme = "light";
+  document.body.replaceChildren(...articles);
+  if (window.MathJax) await MathJax.typesetPromise();
+  await Promise.all([...document.images].map(image => image.decode()));
+}
+"""
+NUMBER = '<div style="width: 100%; font-size: 8px; text-align: center"><span class="pageNumber"></span></div>'
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@contextlib.contextmanager
+def serve(folder):
+    """Serve a folder on this machine only; yields its address."""
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def chromium():
+    """A headless browser of this machine."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+def make_pdf(browser, address, pdf):
+    """Print the site served at an address."""
+    page = browser.new_page()
+    page.goto(address + "index.html")
+    if page.query_selector("script[src*=mathjax]"):
+        page.wait_for_function("window.MathJax?.startup?.promise")
+        page.evaluate("MathJax.startup.promise")
+    page.evaluate(JOIN)
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+    # scale 0.85: what fits on the site at its usual width fits on the sheet
+    page.pdf(
+        path=str(pdf),
+        format="A4",
+        scale=0.85,
+        margin=margins,
+        print_background=True,
+        tagged=True,
+        outline=True,
+        display_header_footer=True,
+        header_template="<span></span>",
+        footer_template=NUMBER,
+    )
+    page.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    if not CHROMIUM:
+        sys.exit("no chromium found: install it, for example with: apt-get install chromium")
+    with serve(sys.argv[1]) as site, chromium() as program:
+        make_pdf(program, site, sys.argv[2])
