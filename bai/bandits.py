@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .kernels import GAUSSIAN, REPLAY, TABLE, Rewards
+from .kernels import GAUSSIAN, REPLAY, TABLE, Rewards, gather
 
 
 class Bandits:
@@ -89,8 +89,7 @@ class GaussianBandits(Bandits):
 
     def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
         """Return a source that draws from N(mean, variance)."""
-        loc = np.take_along_axis(self.means, order, axis=1)
-        scale = np.sqrt(np.take_along_axis(self.variances, order, axis=1))
+        loc, scale = gather(self.means, order), np.sqrt(gather(self.variances, order))
         return Rewards(GAUSSIAN, rng, loc, scale, np.empty((0, 0)), np.empty((0, 0), np.int64))
 
 
@@ -138,7 +137,7 @@ class TableBandits(Bandits):
 
     def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
         """Return a source that picks a random entry of the arm's row."""
-        rows = np.take_along_axis(self.arms, order, axis=1)
+        rows = gather(self.arms, order)
         return Rewards(TABLE, rng, np.empty((0, 0)), np.empty((0, 0)), self.table, rows)
 
 

@@ -10,7 +10,7 @@ the arms in random order first.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +56,39 @@ def draw_sum(rewards, r, i, k, m, total):
     return total
 
 
+# --- the order of arms -----------------------------------------------------------------------------------
+
+
+@compiled
+def shuffle(rng, order):
+    """Fill each row of `order` with a random permutation (Fisher and Yates)."""
+    for r in range(order.shape[0]):
+        for i in range(order.shape[1]):
+            j = int(rng.random() * (i + 1))
+            order[r, i] = order[r, j]
+            order[r, j] = i
+
+
+@compiled
+def gather(values, order):
+    """Return values[r, order[r, i]]: what belongs to the arms, by position."""
+    result = np.empty(order.shape, values.dtype)
+    for r in range(order.shape[0]):
+        for i in range(order.shape[1]):
+            result[r, i] = values[r, order[r, i]]
+    return result
+
+
+@compiled
+def scatter(values, order):
+    """Undo `gather`."""
+    result = np.empty_like(values)
+    for r in range(order.shape[0]):
+        for i in range(order.shape[1]):
+            result[r, order[r, i]] = values[r, i]
+    return result
+
+
 # --- a tournament: which arm has the highest key? --------------------------------------------------------
 #
 # Arm i plays at leaf half + i of a binary tree; node j holds the winner of nodes 2j and 2j + 1 and its key, so
@@ -81,6 +114,16 @@ def open_tournament(winners, best_keys):
 
 
 @inlined
+def play_tournament(winners, best_keys):
+    """Play all matches, the leaves being set."""
+    for node in range(winners.size // 2 - 1, 0, -1):
+        left, right = 2 * node, 2 * node + 1
+        loses = best_keys[right] > best_keys[left]
+        winners[node] = winners[right] if loses else winners[left]
+        best_keys[node] = best_keys[right] if loses else best_keys[left]
+
+
+@inlined
 def set_key(winners, best_keys, i, key):
     """Give arm i a new key."""
     node = winners.size // 2 + i
@@ -88,9 +131,9 @@ def set_key(winners, best_keys, i, key):
     winner = i
     while node > 1:
         rival, rival_key = winners[node ^ 1], best_keys[node ^ 1]
-        loses = (rival_key > key) | ((rival_key == key) & (rival < winner))
-        key = rival_key if loses else key
+        loses = (rival_key > key) | ((rival_key == key) & (node & 1 == 1))  # the left one wins a tie
         winner = rival if loses else winner
+        key = rival_key if rival_key > key else key
         node >>= 1
         winners[node], best_keys[node] = winner, key
 
@@ -136,11 +179,11 @@ def keep_highest(active, scores, k, survivors, scratch):
     for p in range(k):
         spare -= scores[p] > cut
     kept = 0
-    for p in range(k):
-        if scores[p] > cut or (scores[p] == cut and spare > 0):
-            spare -= scores[p] == cut
-            active[kept] = active[p]
-            kept += 1
+    for p in range(k):  # without a branch, which would be mispredicted for every other arm
+        tied = (scores[p] == cut) & (spare > 0)
+        spare -= tied
+        active[kept] = active[p]
+        kept += (scores[p] > cut) | tied
 
 
 @inlined
@@ -165,16 +208,17 @@ def share_greedily(active, k, b, counts, targets, weights, r, winners, best_keys
     for p in range(k):
         total += counts[active[p]]
         mass += weights[r, active[p]]
-    left = total
+    left, half = total, winners.size // 2
     open_tournament(winners, best_keys)
     for p in range(k):
         i = active[p]
         target = max(1, counts[i])
         if mass > 0:
-            target = max(target, int((total - k) * (weights[r, i] / mass) * (1 - 1e-12)))
+            target = max(target, ceil((total - k + 1) * (weights[r, i] / mass) * (1 - 1e-12)))
         targets[i] = target
         left -= target
-        set_key(winners, best_keys, i, weights[r, i] / target)
+        best_keys[half + i] = weights[r, i] / target
+    play_tournament(winners, best_keys)
     for _ in range(left):
         i = winners[1]
         targets[i] += 1
@@ -231,14 +275,16 @@ def observe(x, i, counts, totals, squares):
 
 @inlined
 def pull_arm(rewards, r, i, pulls, most, level, spread, counts, totals, squares, buffer, used):
-    """Pull arm i until its index squares / spread[count] is at most `level`, at most `most` times.
+    """Pull arm i, at most `most` times, until its index squares / spread[count] is at most `level`.
 
     The rewards also go to `buffer[used:]`. Return how many there are.
     """
     count, total, square = counts[i], totals[i], squares[i]
-    mean = total / count if count > 0 else 0.0
+    mean = total / count
     m = 0
-    while m < most and square / spread[count] > level:
+    if spread[count] <= 0:  # the printed warm-up: a negative index, below every level
+        most = 0
+    while m < most and square > level * spread[count]:
         x = draw(rewards, r, i, pulls[r, i] + m)
         buffer[used + m] = x
         m += 1
@@ -254,22 +300,17 @@ def pull_arm(rewards, r, i, pulls, most, level, spread, counts, totals, squares,
 @inlined
 def warm_up(rewards, r, i, pulls, most, counts, totals, squares):
     """Pull arm i `most` times."""
-    count, total, square = counts[i], totals[i], squares[i]
-    mean = total / count if count > 0 else 0.0
     for m in range(most):
-        x = draw(rewards, r, i, pulls[r, i] + m)
-        count += 1
-        total += x
-        old = mean if count > 1 else x
-        mean = total / count
-        square += (x - old) * (x - mean)
-    counts[i], totals[i], squares[i] = count, total, square
+        observe(draw(rewards, r, i, pulls[r, i] + m), i, counts, totals, squares)
     pulls[r, i] += most
 
 
 @inlined
 def next_level(active, k, left, spread, counts, squares):
-    """Return the level that 0.7 of the pulls left should reach if the variances are as estimated, or 0."""
+    """Return the level that half of the pulls left should reach if the variances are as estimated, or 0.
+
+    The odd factor keeps the level clear of every index, so that rounding cannot decide whether it is reached.
+    """
     top, mass, noisiest = 0.0, 0.0, 0
     for p in range(k):
         i = active[p]
@@ -277,9 +318,9 @@ def next_level(active, k, left, spread, counts, squares):
         mass += variance
         if variance > top:
             top, noisiest = variance, i
-    steps = int(0.7 * left * (top / mass)) if top > 0 else 0
+    steps = int(0.5 * left * (top / mass)) if top > 0 else 0
     count = counts[noisiest] + steps
-    return top * (count - 1) / spread[count] if steps > 0 else 0.0
+    return 1.000000001 * top * (count - 1) / spread[count] if steps > 0 else 0.0
 
 
 @compiled
@@ -333,7 +374,8 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
                     used += pull_arm(
                         rewards, r, i, pulls, left - used, level, spread, counts, totals, squares, buffer, used
                     )
-                    deep_enough = deep_enough and squares[i] / spread[counts[i]] <= level
+                    if 0 < level * spread[counts[i]] < squares[i]:
+                        deep_enough = False
                 if not deep_enough:
                     for p in range(k):
                         i = active[p]
@@ -377,15 +419,11 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
 
 
 @inlined
-def gap_radius(a, bound, count):
-    """Return how far the estimated gap of an arm may be off in GapE."""
-    return bound * sqrt(a / count)
-
-
-@inlined
-def gap_variance_radius(a, bound, count, squares):
-    """Return how far the estimated gap of an arm may be off in GapE-V."""
-    return sqrt(2.0 * a * (squares / (count - 1)) / count) + 7.0 * a * bound / (3.0 * (count - 1))
+def radius_parts(a, bound, with_variance, count):
+    """Return (part, tail): after `count` pulls the gap of an arm may be off by sqrt(part * squares) + tail."""
+    if with_variance:
+        return 2.0 * a / (count * (count - 1.0)), 7.0 * a * bound / (3.0 * (count - 1.0))
+    return 0.0, bound * sqrt(a / count)
 
 
 @inlined
@@ -410,12 +448,14 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
 
     The gap of the best arm is to the second best, that of any other to the best. Adding the best mean to all
     indices changes no comparison and leaves mean + radius, with the second mean in place of the best arm's own.
-    The best arm stays out of the tournament, since its index moves with the second mean.
+    The best arm stays out of the tournament, since its index moves with the second mean. What the radius takes from
+    the count is computed one pull ahead: nothing waits for it then.
     """
     n_runs, n_arms = pulls.shape
     first = 2 if with_variance else 1
     counts = np.empty(n_arms, np.int64)
     totals, squares, means, radii = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    parts, tails = np.empty(n_arms), np.empty(n_arms)
     winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
     for r in range(n_runs):
         counts[:] = 0
@@ -426,10 +466,9 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
             for k in range(first):
                 observe(draw(rewards, r, i, k), i, counts, totals, squares)
             means[i] = totals[i] / counts[i]
-            if with_variance:
-                radii[i] = gap_variance_radius(a[r], bound[r], counts[i], squares[i])
-            else:
-                radii[i] = gap_radius(a[r], bound[r], counts[i])
+            part, tail = radius_parts(a[r], bound[r], with_variance, first)
+            radii[i] = sqrt(part * squares[i]) + tail
+            parts[i], tails[i] = radius_parts(a[r], bound[r], with_variance, first + 1)
             set_key(winners, best_keys, i, means[i] + radii[i])
         best, second, third = two_best(means)
         set_key(winners, best_keys, best, -np.inf)
@@ -438,24 +477,25 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
             if key > best_keys[1] or (key == best_keys[1] and best < i):
                 i = best
             x = draw(rewards, r, i, counts[i])
+            counts[i] += 1
+            totals[i] += x
+            mean = totals[i] / counts[i]
+            radius = tails[i]
             if with_variance:
-                observe(x, i, counts, totals, squares)
-                radii[i] = gap_variance_radius(a[r], bound[r], counts[i], squares[i])
-            else:
-                counts[i] += 1
-                totals[i] += x
-                radii[i] = gap_radius(a[r], bound[r], counts[i])
-            means[i] = totals[i] / counts[i]
+                squares[i] += (x - means[i]) * (x - mean)
+                radius += sqrt(parts[i] * squares[i])
+            means[i], radii[i] = mean, radius
             if i != best:
-                set_key(winners, best_keys, i, means[i] + radii[i])
+                set_key(winners, best_keys, i, mean + radius)
+            parts[i], tails[i] = radius_parts(a[r], bound[r], with_variance, counts[i] + 1)
             # Look for the two best again only if this mean may have crossed theirs; `third` bounds all others.
             if i == best:
-                changed = means[i] <= means[second]
+                changed = mean <= means[second]
             elif i == second:
-                changed = means[i] < third or means[i] >= means[best]
+                changed = mean < third or mean >= means[best]
             else:
-                third = max(third, means[i])
-                changed = means[i] >= means[second]
+                third = max(third, mean)
+                changed = mean >= means[second]
             if changed:
                 old_best = best
                 best, second, third = two_best(means)
@@ -511,11 +551,8 @@ def explore_adaptively(rewards, budget, effort, bound, with_variance, pulls, rec
         for _ in range(budget - first * n_arms):
             a = effort / adaptive_complexity(bound[r], with_variance, means, best, second, counts, squares)
             for i in range(n_arms):
-                center = means[second if i == best else i]
-                if with_variance:
-                    keys[i] = center + gap_variance_radius(a, bound[r], counts[i], squares[i])
-                else:
-                    keys[i] = center + gap_radius(a, bound[r], counts[i])
+                part, tail = radius_parts(a, bound[r], with_variance, counts[i])
+                keys[i] = means[second if i == best else i] + (sqrt(part * squares[i]) + tail)
             i = highest(keys)
             observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
             means[i] = totals[i] / counts[i]

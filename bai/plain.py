@@ -171,11 +171,12 @@ def gap_radius(tally: Tally, a: float, bound: float) -> Callable[[int], float]:
 
 
 def gap_variance_radius(tally: Tally, a: float, bound: float) -> Callable[[int], float]:
-    """GapE-V: sqrt(2 a var / T) + 7 a b / (3 (T - 1))."""
+    """GapE-V: sqrt(2 a var / T) + 7 a b / (3 (T - 1)), where var = squares / (T - 1)."""
 
     def width(arm: int) -> float:
-        count = tally.count[arm]
-        return sqrt(2.0 * a * tally.variance(arm) / count) + 7.0 * a * bound / (3.0 * (count - 1))
+        count, squares = tally.count[arm], tally.squares[arm]
+        part = 2.0 * a / (count * (count - 1.0))
+        return sqrt(part * squares) + 7.0 * a * bound / (3.0 * (count - 1.0))
 
     return width
 

@@ -72,7 +72,7 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     --------
     >>> import bai
     >>> table = bai.sweep([bai.SH(), bai.Unif()], bai.synthetic(8, 200, seed=0), [100, 200, 400], seed=0)
-    >>> ax = mistake_curves(table)
+    >>> ax = mistake_curves(table, ax=plt.figure().gca())
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('budget $n$ (pulls)', ['SH', 'Unif'])
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import checks
 from .bandits import Bandits
-from .kernels import draw
+from .kernels import draw, gather, scatter, shuffle
 from .policies import Known, Policy
 from .stats import wilson
 
@@ -166,20 +166,16 @@ def play_block(
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
     runs, n_arms = bandits.runs, bandits.n_arms
     # Leftover pulls and ties go to the first arms, so the arms are put in random order.
-    order = rng.permuted(np.broadcast_to(np.arange(n_arms), (runs, n_arms)), axis=1)
+    order = np.empty((runs, n_arms), np.int64)
+    shuffle(rng, order)
     known = policy.known(n_arms, budget, bandits.means, bandits.variances)
-    known = {
-        name: np.take_along_axis(value, order, axis=1) if value.ndim == 2 else value
-        for name, value in known.items()
-    }
+    known = {name: gather(value, order) if value.ndim == 2 else value for name, value in known.items()}
     pulls = np.zeros((runs, n_arms), np.int64)
     recommended = np.empty(runs, np.int64)
     rewards = bandits.rewards(order, rng)
     play = _play_plainly if plain else type(policy).play
     play(policy, rewards, budget, known, pulls, recommended)
-    answer = np.empty_like(pulls)
-    np.put_along_axis(answer, order, pulls, axis=1)
-    return answer, np.take_along_axis(order, recommended[:, None], axis=1)[:, 0]
+    return scatter(pulls, order), order[np.arange(runs), recommended]
 
 
 def _play_plainly(policy: Policy, rewards, budget: int, known: Known, pulls, recommended) -> None:
