@@ -283,7 +283,7 @@ def lemma_1_allocation(variances: ArrayLike, budget: ArrayLike) -> np.ndarray:
     array([25., 25., 50.])
     """
     variances = _variances(variances)
-    return _integers("budget", budget, 1)[..., None] * (variances / variances.sum())
+    return _integers("budget", budget, 1)[..., None] * variances / variances.sum()
 
 
 def neyman_allocation(variances: ArrayLike, budget: ArrayLike) -> np.ndarray:
