@@ -69,29 +69,29 @@ def eliminate(
     """Algorithm 1 of the paper: in each stage pull as `choose` says, then keep the arms that score highest.
 
     `schedule` lists the number of pulls and of survivors of each stage. With `reuse` the samples of earlier
-    stages are kept; the paper discards them.
+    stages are kept; the paper discards them. Comments name the lines of Algorithm 1.
     """
-    active = list(range(n_arms))
+    active = list(range(n_arms))  # 3
     tally = Tally(n_arms)
-    for pulls, survivors in schedule:
+    for pulls, survivors in schedule:  # 2, 4, 5
         if not reuse:
             tally = Tally(n_arms)
-        for t in range(pulls):
-            arm = choose(tally, active, t)
-            reward = yield arm
-            tally.add(arm, reward)
+        for t in range(pulls):  # 6
+            arm = choose(tally, active, t)  # 7
+            reward = yield arm  # 8
+            tally.add(arm, reward)  # 9 to 11
         ranked = sorted(active, key=lambda arm: -score(tally, arm))
-        active = sorted(ranked[:survivors])
-    return active[0]
+        active = sorted(ranked[:survivors])  # 12
+    return active[0]  # 13
 
 
 def least_pulled(tally: Tally, active: list[int], t: int) -> int:
-    """Algorithm 2 (SH): the arms in turn."""
+    """Algorithm 2 (SH), lines 2 and 3: the arms in turn."""
     return min(active, key=lambda arm: tally.count[arm])
 
 
 def noisiest_mean(variances: list[float]) -> Choose:
-    """Algorithm 3 (SHVar): the arm whose mean estimate has the highest variance, unpulled arms first."""
+    """Algorithm 3 (SHVar), line 4: the arm whose mean estimate has the highest variance, unpulled arms first."""
 
     def choose(tally: Tally, active: list[int], t: int) -> int:
         return argmax(active, lambda i: variances[i] / tally.count[i] if tally.count[i] else inf)
@@ -100,7 +100,7 @@ def noisiest_mean(variances: list[float]) -> Choose:
 
 
 def overestimated_mean(spread: list[float], warmup: Callable[[int], int]) -> Choose:
-    """Algorithm 4 (SHAdaVar): warm up, then the arm with the highest U / N.
+    """Algorithm 4 (SHAdaVar): warm up (lines 2 to 4), then the arm with the highest U / N (line 8).
 
     U = (sum of squared deviations) / lower, where `lower` is what a chi-square variable with N - 1 degrees of
     freedom exceeds with probability 1 - delta, and `spread[N]` is N times that. `warmup(k)` is the number of
