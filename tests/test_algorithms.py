@@ -150,6 +150,30 @@ def test_variance_bound_is_positive_whenever_it_is_used(delta, n_arms):
     assert used == 60
 
 
+def test_lemma_5_bounds_the_pulls_of_shadavar_from_below_as_often_as_it_says():
+    # Two arms have a single stage. Each of the two bounds that the lemma uses may fail with probability delta.
+    rng, budget, delta = np.random.default_rng(28), 400, 0.05
+    variances = 10.0 ** rng.uniform(-4, 0, (5000, 2))
+    out = bai.simulate(bai.SHAdaVar(delta), bai.GaussianBandits(rng.normal(size=(5000, 2)), variances), budget, seed=29)
+    least = np.array([theory.lemma_5_pulls(row, budget, delta) for row in variances])
+    assert (least > theory.warmup_pulls(delta)).any(axis=1).mean() > 0.5  # the bound says more than the warm-up does
+    failed = int((out.pulls < least).any(axis=1).sum())
+    assert binomtest(failed, 5000, 2 * delta, alternative="greater").pvalue > RARE
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lemma_5_bounds_the_pulls_of_a_stage_of_five_arms(seed):
+    policy, delta = bai.SHAdaVar(delta=1e-4), 1e-4
+    for tally, arm in first_stage(policy, 5, 1000, seed):
+        last = tally, arm
+    tally, arm = last
+    pulls = np.array(tally.count) + (np.arange(5) == arm)
+    rng = np.random.default_rng(seed)
+    rng.normal(size=5)
+    variances = (10.0 ** rng.uniform(-2, 0, 5)) ** 2
+    assert (pulls >= theory.lemma_5_pulls(variances, 1000, delta)).all()
+
+
 def test_shadavar_is_sh_when_a_stage_ends_within_the_warm_up():
     n_arms = 16
     budget = 4 * n_arms * theory.warmup_pulls(0.05)
