@@ -143,29 +143,30 @@ def set_key(winners, best_keys, i, key):
 
 @inlined
 def select(values, k, rank):
-    """Return the value of the given rank (from 0) in `values[:k]`, which is reordered (Hoare's quickselect).
+    """Return the value of the given rank (from 0) in `values[:k]`, which is reordered.
 
-    numba's np.partition allocates on each call, which costs more than the selection among a few arms.
+    Quickselect with Lomuto's partition, whose inner loop has no branch to mispredict. numba's np.partition
+    allocates on each call, which costs more than the selection among a few arms.
     """
     low, high = 0, k - 1
     while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
+        middle = (low + high) // 2
+        pivot = values[middle]
+        values[middle] = values[high]
+        below = low
+        for j in range(low, high):
+            x = values[j]
+            values[j] = values[below]
+            values[below] = x
+            below += x < pivot
+        values[high] = values[below]
+        values[below] = pivot
+        if rank == below:
             break
+        if rank < below:
+            high = below - 1
+        else:
+            low = below + 1
     return values[rank]
 
 
