@@ -17,14 +17,17 @@ from .stats import paired, wilson
 from .sweep import sweep
 
 __all__ = [
-    "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome",
-    "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "Unif", "identify", "paired", "plots", "simulate", "sweep",
+    "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome", "ReplayBandits",
+    "SHAdaVar", "SHVar", "TableBandits", "Unif", "identify", "paired", "plots", "published", "simulate", "sweep",
     "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 
 def __getattr__(name: str):
-    # matplotlib takes longer to import than the rest together, and many simulations never draw.
+    # matplotlib takes longer to import than the rest together, and many simulations never draw; and a module that
+    # is run as a program (`python -m bai.paper`) must not be imported before.
     if name == "plots":
         return importlib.import_module("bai.plots")
+    if name == "published":
+        return importlib.import_module("bai.paper").published
     raise AttributeError(f"module 'bai' has no attribute {name!r}")

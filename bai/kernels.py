@@ -508,19 +508,29 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
 
 
 @inlined
-def adaptive_complexity(bound, with_variance, means, best, second, counts, squares):
-    """Return A-GapE's, or A-GapE-V's, estimate of the complexity: gaps as large, deviations as small as plausible."""
-    total = 0.0
-    for i in range(means.size):
-        gap = means[best] - means[second if i == best else i] + bound * sqrt(1.0 / (2.0 * counts[i]))
-        if with_variance:
-            deviation = sqrt(squares[i] / (counts[i] - 1)) - bound * sqrt(2.0 / (counts[i] - 1))
-            deviation = max(0.0, deviation)
+def estimate_terms(terms, best_mean, rivals, slacks, deviations, bound, with_variance):
+    """Write each arm's share of the estimated complexity; its gap is `best_mean` - `rivals`, enlarged by its slack."""
+    if with_variance:
+        for i in range(terms.size):
+            gap = best_mean - rivals[i] + slacks[i]
+            deviation = deviations[i]
             root = deviation + sqrt(deviation * deviation + 16.0 / 3.0 * bound * gap)
-            total += root * root / (gap * gap)
-        else:
-            total += bound * bound / (gap * gap)
-    return total
+            terms[i] = root * root / (gap * gap)
+    else:
+        for i in range(terms.size):
+            gap = best_mean - rivals[i] + slacks[i]
+            terms[i] = bound * bound / (gap * gap)
+
+
+@inlined
+def adaptive_keys(keys, rivals, squares, pairs, triples, a, bound, with_variance):
+    """Write each arm's index: GapE's with the count in `pairs`, or GapE-V's with T (T - 1) there and 3 (T - 1)."""
+    if with_variance:
+        for i in range(keys.size):
+            keys[i] = rivals[i] + (sqrt(2.0 * a / pairs[i] * squares[i]) + 7.0 * a * bound / triples[i])
+    else:
+        for i in range(keys.size):
+            keys[i] = rivals[i] + bound * sqrt(a / pairs[i])
 
 
 @inlined
@@ -535,31 +545,48 @@ def highest(keys):
 
 @compiled
 def explore_adaptively(rewards, budget, effort, bound, with_variance, pulls, recommended):
-    """A-GapE and A-GapE-V: as `explore`, with a = effort / complexity estimated anew in every round."""
+    """A-GapE and A-GapE-V: as `explore`, with a = effort / complexity estimated anew in every round.
+
+    The estimate takes gaps as large and deviations as small as plausible. Every index changes with it, so a round
+    visits all arms. What depends on an arm's own rewards is kept, and the loops over arms are short and free of
+    branches, so that they compile to vector instructions.
+    """
     n_runs, n_arms = pulls.shape
     first = 2 if with_variance else 1
     counts = np.empty(n_arms, np.int64)
     totals, squares, means, keys = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    slacks, deviations, terms = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    pairs, triples = np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
+        b = bound[r]
         counts[:] = 0
         totals[:] = 0.0
         squares[:] = 0.0
-        for i in range(n_arms):
-            for k in range(first):
-                observe(draw(rewards, r, i, k), i, counts, totals, squares)
-            means[i] = totals[i] / counts[i]
-        best, second, _ = two_best(means)
-        for _ in range(budget - first * n_arms):
-            a = effort / adaptive_complexity(bound[r], with_variance, means, best, second, counts, squares)
-            for i in range(n_arms):
-                part, tail = radius_parts(a, bound[r], with_variance, counts[i])
-                keys[i] = means[second if i == best else i] + (sqrt(part * squares[i]) + tail)
-            i = highest(keys)
+        for t in range(budget):
+            if t < first * n_arms:
+                i = t // first
+            else:
+                best, second, _ = two_best(means)
+                # Each arm's rival is the best of the others: the second for the best arm. Put it in place meanwhile.
+                own, means[best] = means[best], means[second]
+                estimate_terms(terms, own, means, slacks, deviations, b, with_variance)
+                total = 0.0
+                for j in range(n_arms):
+                    total += terms[j]
+                adaptive_keys(keys, means, squares, pairs, triples, effort / total, b, with_variance)
+                means[best] = own
+                i = highest(keys)
             observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
-            means[i] = totals[i] / counts[i]
-            best, second, _ = two_best(means)
+            count = counts[i]
+            means[i] = totals[i] / count
+            slacks[i] = b * sqrt(1.0 / (2.0 * count))
+            pairs[i] = count
+            if with_variance and count > 1:
+                deviation = sqrt(squares[i] / (count - 1)) - b * sqrt(2.0 / (count - 1))
+                deviations[i] = max(0.0, deviation)
+                pairs[i], triples[i] = count * (count - 1.0), 3.0 * (count - 1.0)
         pulls[r] = counts
-        recommended[r] = best
+        recommended[r] = two_best(means)[0]
 
 
 # --- variance-based rejects ------------------------------------------------------------------------------

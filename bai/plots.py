@@ -87,3 +87,21 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     ax.set_ylim(bottom=0)
     ax.legend()
     return ax
+
+
+def published_points(points: pd.DataFrame, x: str, ax: Axes) -> None:
+    """Add the paper's points (rows of `bai.published()`) as open markers, with their error over 5,000 runs.
+
+    Examples
+    --------
+    >>> import bai
+    >>> ax = plt.figure().gca()
+    >>> published_points(bai.published().query("figure == 2"), "budget", ax)
+    >>> len(ax.containers)
+    7
+    """
+    for policy, rows in points.groupby("policy", sort=False):
+        rate = rows["mistake_rate"]
+        error = 1.96 * (rate * (1 - rate) / 5000) ** 0.5 + rows["reading_error"]
+        style = look(policy) | {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
+        ax.errorbar(rows[x], rate, yerr=error, elinewidth=0.8, **style)

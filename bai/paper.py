@@ -1,0 +1,116 @@
+"""The paper's result figures: what was published, and how to play it again.
+
+``python -m bai.paper`` redraws Figures 2 and 3 at full size, outside Jupyter, as PNG, SVG and CSV.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pandas as pd
+
+from . import checks
+from .bandits import synthetic
+from .policies import SH, VBR, GapE, GapEV, Policy, SHAdaVar, SHVar, Unif
+from .sweep import sweep
+
+# Figures 2 and 3: what is varied, and the number of arms and the budgets played.
+FIGURES = {
+    2: ("budget", [64], [1000, 2000, 3000, 4000, 5000, 6000]),
+    3: ("n_arms", [32, 36, 40, 44, 48, 52, 56, 60, 64], [5000]),
+}
+
+
+def published() -> pd.DataFrame:
+    """Return the points of the paper's Figures 2, 3, 5 and 6, read off the published plots.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns figure, problem, n_arms, budget, policy, mistake_rate, reading_error (how far a point may be misread).
+
+    Examples
+    --------
+    >>> points = published()
+    >>> len(points), sorted(points["figure"].unique().tolist())
+    (175, [2, 3, 5, 6])
+    """
+    with resources.files("bai").joinpath("data/paper_figures.csv").open() as file:
+        return pd.read_csv(file)
+
+
+def policies() -> list[Policy]:
+    """Return the seven algorithms of the paper's figures, GapE and GapE-V with its rescaling.
+
+    Examples
+    --------
+    >>> [policy.name for policy in policies()]
+    ['Unif', 'SH', 'GapE', 'GapE-V', 'VBR', 'SHVar', 'SHAdaVar']
+    """
+    return [Unif(), SH(), GapE(scaling="paper"), GapEV(scaling="paper"), VBR(), SHVar(), SHAdaVar()]
+
+
+def replay_figure(
+    figure: int, runs: int = 5000, seed: int = 1, best_arm: str = "noisy", progress: bool | None = None
+) -> pd.DataFrame:
+    """Play all algorithms of Figure 2 or 3 and return a `sweep` table, with the paper's names of the policies.
+
+    Parameters
+    ----------
+    figure : {2, 3}
+    runs : int
+        Runs per point; the paper has 5,000.
+    seed : int
+        Of the problems and of the play.
+    best_arm : {"noisy", "quiet"}
+        The reading of the paper's parity, see `synthetic`.
+    progress : bool, optional
+        See `sweep`.
+
+    Examples
+    --------
+    >>> table = replay_figure(2, runs=20)
+    >>> len(table), table["policy"].unique().tolist()
+    (42, ['Unif', 'SH', 'GapE', 'GapE-V', 'VBR', 'SHVar', 'SHAdaVar'])
+    """
+    if figure not in FIGURES:
+        raise ValueError(f"figure is {figure!r}; it must be 2 or 3, the figures of Section 5.1")
+    seed = checks.integer("seed", seed, least=0)
+    _, sizes, budgets = FIGURES[figure]
+    problems = {f"K = {k}": synthetic(k, runs, seed, best_arm) for k in sizes}
+    table = sweep(policies(), problems, budgets, seed, progress=progress)
+    return table.replace({"policy": {str(policy): policy.name for policy in policies()}})
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Redraw Figures 2 and 3 into a folder."""
+    parser = argparse.ArgumentParser(prog="python -m bai.paper", description="Redraw Figures 2 and 3 of the paper.")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("figures"), help="where to write")
+    parser.add_argument("--runs", type=int, default=5000, help="runs per point (default: 5000, as in the paper)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of problems and play (default: 1)")
+    options = parser.parse_args(arguments)
+    import matplotlib.pyplot as plt
+
+    from . import plots
+
+    plots.use_style()
+    try:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        for figure, (x, _, _) in FIGURES.items():
+            table = replay_figure(figure, options.runs, options.seed, progress=True)
+            ax = plots.mistake_curves(table, x, ax=plt.figure().gca())
+            plots.published_points(published().query("figure == @figure"), x, ax)
+            path = options.folder / f"figure_{figure}"
+            table.to_csv(path.with_suffix(".csv"), index=False)
+            for ending in (".png", ".svg"):
+                ax.figure.savefig(path.with_suffix(ending))
+            print(f"wrote {path}.csv, .png, .svg")
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

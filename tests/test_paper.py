@@ -1,0 +1,56 @@
+"""The published points, and the command that redraws the paper's figures."""
+
+import subprocess
+import sys
+
+import matplotlib
+import pandas as pd
+import pytest
+
+import bai
+from bai import paper
+
+matplotlib.use("Agg")
+
+
+def test_published_points_cover_the_four_figures_of_the_paper():
+    points = bai.published()
+    assert points.groupby("figure").size().to_dict() == {2: 42, 3: 63, 5: 35, 6: 35}
+    assert set(points["policy"]) == {policy.name for policy in paper.policies()}
+    assert points["mistake_rate"].between(0, 1).all()
+    assert (points["reading_error"] > 0).all()
+    for figure, (_, sizes, budgets) in paper.FIGURES.items():
+        rows = points[points["figure"] == figure]
+        assert sorted(rows["n_arms"].unique()) == sizes
+        assert sorted(rows["budget"].unique()) == budgets
+
+
+def test_a_replayed_figure_is_the_sweep_it_stands_for():
+    table = paper.replay_figure(3, runs=30, seed=2)
+    row = table[(table["policy"] == "GapE-V") & (table["n_arms"] == 40)].iloc[0]
+    out = bai.simulate(bai.GapEV(scaling="paper"), bai.synthetic(40, 30, seed=2), 5000, seed=2)
+    assert row["mistakes"] == out.mistakes.sum()
+    assert len(table) == 63
+
+
+def test_the_command_writes_pictures_and_tables(tmp_path, capsys):
+    paper.main([str(tmp_path / "out"), "--runs", "4"])
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == [f"figure_{n}{ending}" for n in (2, 3) for ending in (".csv", ".png", ".svg")]
+    assert len(pd.read_csv(tmp_path / "out" / "figure_2.csv")) == 42
+    assert "figure_3" in capsys.readouterr().out
+
+
+def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    for arguments, said in (([str(tmp_path / "taken")], "taken"), ([str(tmp_path), "--runs", "0"], "runs is 0")):
+        run = subprocess.run([sys.executable, "-m", "bai.paper", *arguments], capture_output=True, text=True)
+        assert run.returncode == 1
+        assert run.stderr.startswith("error: ")
+        assert said in run.stderr
+        assert "Traceback" not in run.stderr
+
+
+def test_only_figures_of_section_5_1_can_be_replayed():
+    with pytest.raises(ValueError, match="figure is 5; it must be 2 or 3"):
+        paper.replay_figure(5)
