@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -57,7 +57,7 @@ def solutions_of(notebook):
 
 def failed(name, answers):
     """The tests that fail when these solution cells replace the reference, with the errors."""
-    matplotlib.use("agg")
+    plt.switch_backend("agg")
     notebook, namespace, errors = source(name), {"__name__": "__main__"}, {}
     assert set(answers) <= set(solutions_of(notebook)), "an answer to no task"
     for cell in notebook.cells:
@@ -67,7 +67,7 @@ def failed(name, answers):
                 exec(compile(TransformerManager().transform_cell(code), "cell", "exec"), namespace)
             except (Exception, SystemExit) as error:
                 errors[grader(cell).get("grade_id")] = error
-    matplotlib.pyplot.close("all")
+    plt.close("all")
     return {test: errors[test] for test in graded(notebook) if test in errors}
 
 
