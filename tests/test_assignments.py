@@ -168,8 +168,8 @@ def test_enough_mistakes_are_tried_and_every_test_catches_one(name):
 
 ANSWERS = {  # what students hand in: solution cells that replace the stubs
     "reference": {},
-    "mistaken": VARIANTS["1_halving"]["WRONG"]["half rounded down"][0],
-    "looping": {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
+    "looping": VARIANTS["1_halving"]["WRONG"]["half rounded down"][0]
+    | {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
     "careless": {
         "averages": "raise RuntimeError('left over from debugging')",
         "mistake": "def mistake_probability(means, variances, pulls:",
@@ -199,6 +199,8 @@ def course(tmp_path_factory):
         answers = {} if student == "untouched" else reference | ANSWERS.get(student, {})
         for cell in notebook.cells:
             cell.source = answers.get(grader(cell).get("grade_id"), cell.source)
+            if student == "careless" and grader(cell).get("grade_id") == "needed-test":
+                cell.source = "assert True"
         if student == "deleted":
             gone = {"mistake-hidden", "plan", "plan-test"}
             notebook.cells = [cell for cell in notebook.cells if grader(cell).get("grade_id") not in gone]
@@ -233,10 +235,9 @@ def test_every_student_gets_a_mark_and_grading_goes_on(course, tmp_path, monkeyp
 
     expected = {
         "reference": [],
-        "mistaken": failed("1_halving", ANSWERS["mistaken"]),
         "careless": failed("1_halving", ANSWERS["careless"]),
         "untouched": failed("1_halving", solutions_of(release)),
-        "looping": ["score-test", "score-hidden"],
+        "looping": {"score-test", "score-hidden"} | VARIANTS["1_halving"]["WRONG"]["half rounded down"][1],
         "deleted": ["plan-test", "plan-hidden", "halving-test", "halving-hidden"],  # the solution of one task
         "unreadable": worth,
     }
@@ -253,7 +254,7 @@ def test_every_student_gets_a_mark_and_grading_goes_on(course, tmp_path, monkeyp
         ("careless", "SyntaxError"),
         ("careless", "name 'pulls_needed' is not defined"),
         ("deleted", "NotImplementedError"),
-        ("mistaken", "two of three go on"),
+        ("looping", "two of three go on"),
     ],
 )
 def test_feedback_tells_what_went_wrong(course, student, message):
