@@ -1,0 +1,42 @@
+"""Settings of nbgrader for this folder: run nbgrader here. The instructor's guide of the book says how."""
+
+from pathlib import Path
+
+import nbformat
+from nbgrader import preprocessors as steps
+
+RELEASE = Path(__file__).resolve().parent / "release"
+
+
+class PutBackCells(steps.NbGraderPreprocessor):
+    """Puts back the cells of an assignment that a student deleted, as they were released.
+
+    nbgrader's own ``add_missing_cells`` puts back tests only, and stops where the solution before a test is gone too.
+    """
+
+    def preprocess(self, nb, resources):
+        names = resources["nbgrader"]
+        released = nbformat.read(RELEASE / names["assignment"] / f"{names['notebook']}.ipynb", as_version=4)
+        name = lambda cell: cell.metadata.get("nbgrader", {}).get("grade_id")  # noqa: E731
+        place = 0
+        for cell in filter(name, released.cells):
+            if name(cell) not in map(name, nb.cells):
+                nb.cells.insert(place, cell)
+            place = list(map(name, nb.cells)).index(name(cell)) + 1
+        return nb, resources
+
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.course_id = "bai"
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
+c.Execute.timeout = 60  # seconds for one cell; a cell that takes longer fails, and grading goes on
+c.LimitOutput.max_lines = 200
+c.Autograde.sanitize_preprocessors = [
+    steps.ClearOutput,
+    steps.DeduplicateIds,
+    steps.OverwriteKernelspec,
+    PutBackCells,
+    steps.OverwriteCells,
+    steps.CheckCellMetadata,
+]
