@@ -690,67 +690,92 @@ def reject(rewards, stage_pulls, gamma, least, widest, pulls, recommended):
 
 
 # --- allocation by estimated means and variances ---------------------------------------------------------
+#
+# Every index changes with every pull. As in `explore_adaptively`, what depends on an arm's own rewards is kept, and
+# the loops over arms are short and free of branches, so that they compile to vector instructions.
 
 
 @inlined
-def below_ocba_share(keys, means, squares, counts):
-    """OCBA: return the arm with the most OCBA share per pull. `keys` is scratch."""
-    leader, total = highest(means), 0.0
+def total_without(terms, i):
+    """Return the sum of all terms but that of arm i, which is lost."""
+    terms[i] = 0.0
+    total = 0.0
+    for j in range(terms.size):
+        total += terms[j]
+    return total
+
+
+@inlined
+def below_ocba_share(means, variances, counts, keys, terms):
+    """OCBA: return the arm with the most OCBA share per pull. `keys` and `terms` are scratch."""
+    leader = highest(means)
+    mean = means[leader]
     for i in range(keys.size):
-        keys[i] = 0.0
-        if i != leader and squares[i] > 0:
-            gap = means[leader] - means[i]
-            square = gap * gap
-            share = squares[i] / (counts[i] - 1) / square if square > 0 else np.inf
-            total += share / square if square > 0 else np.inf
-            keys[i] = share / counts[i]
-    if squares[leader] > 0:
-        keys[leader] = sqrt(squares[leader] / (counts[leader] - 1) * total) / counts[leader]
+        gap = mean - means[i]
+        square = gap * gap
+        share = variances[i] / square
+        noisy = variances[i] > 0
+        keys[i] = share / counts[i] if noisy else 0.0
+        terms[i] = share / square if noisy else 0.0
+    total = total_without(terms, leader)
+    keys[leader] = sqrt(variances[leader] * total) / counts[leader] if variances[leader] > 0 else 0.0
     return highest(keys)
 
 
 @inlined
-def leader_or_challenger(noise, means, squares, counts, t, logs, weight):
-    """TopTwo: return the leader or the rival that is hardest to tell from it. `noise` is scratch."""
-    pooled, least = 0.0, 0
+def leader_or_challenger(means, squares, counts, pairs, log_counts, pooled, weight, noise, terms):
+    """TopTwo: return the leader or the rival that is hardest to tell from it. `noise` and `terms` are scratch.
+
+    `pairs` holds (N - 1 + weight) N.
+    """
     for i in range(noise.size):
-        pooled += squares[i]
-        least = i if counts[i] < counts[least] else least
-    pooled /= t - noise.size
-    if pooled <= 0:
-        return least
-    for i in range(noise.size):
-        noise[i] = (squares[i] + weight * pooled) / ((counts[i] - 1 + weight) * counts[i])
+        noise[i] = (squares[i] + weight * pooled) / pairs[i]
+        terms[i] = counts[i] / noise[i]
     leader = highest(means)
-    total, lowest, challenger = 0.0, np.inf, leader
+    mean, own, due = means[leader], noise[leader], terms[leader]
+    if due < total_without(terms, leader):
+        return leader
     for i in range(noise.size):
-        if i != leader:
-            gap = means[leader] - means[i]
-            cost = gap * gap / (noise[leader] + noise[i]) + logs[counts[i]]
-            total += counts[i] / noise[i]
-            if cost < lowest:
-                lowest, challenger = cost, i
-    return leader if counts[leader] / noise[leader] < total else challenger
+        gap = mean - means[i]
+        terms[i] = -(gap * gap / (own + noise[i]) + log_counts[i])
+    terms[leader] = -np.inf
+    return highest(terms)
 
 
 @compiled
 def allocate(rewards, budget, first, top_two, logs, weight, pulls, recommended):
     """OCBA and TopTwo: every arm `first` times, then one pull at a time, looking at all arms."""
     n_runs, n_arms = pulls.shape
-    counts = np.empty(n_arms, np.int64)
-    totals, squares, means, scratch = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    counts, scratch, terms = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    totals, squares, means, variances = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    pairs, log_counts = np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
-        counts[:] = 0
+        counts[:] = 0.0
         totals[:] = 0.0
         squares[:] = 0.0
         for t in range(budget):
             if t < first * n_arms:
                 i = t // first
             elif top_two:
-                i = leader_or_challenger(scratch, means, squares, counts, t, logs, weight)
+                pooled = 0.0
+                for j in range(n_arms):
+                    pooled += squares[j]
+                pooled /= t - n_arms
+                if pooled > 0:
+                    i = leader_or_challenger(
+                        means, squares, counts, pairs, log_counts, pooled, weight, scratch, terms
+                    )  # fmt: skip
+                else:
+                    i = counts.argmin()
             else:
-                i = below_ocba_share(scratch, means, squares, counts)
-            observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
-            means[i] = totals[i] / counts[i]
+                i = below_ocba_share(means, variances, counts, scratch, terms)
+            observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
+            count = counts[i]
+            means[i] = totals[i] / count
+            if count > 1:
+                variances[i] = squares[i] / (count - 1)
+                pairs[i] = (count - 1 + weight) * count
+            if top_two:
+                log_counts[i] = logs[int(count)]
         pulls[r] = counts
         recommended[r] = highest(means)

@@ -263,13 +263,13 @@ def below_ocba_share(tally: Tally) -> int:
     leader = argmax(arms, tally.mean)
     keys, total = [0.0] * len(arms), 0.0
     for arm in arms:
-        if arm != leader and tally.squares[arm] > 0:
+        if arm != leader and tally.variance(arm) > 0:
             gap = tally.mean(leader) - tally.mean(arm)
             square = gap * gap
             share = tally.variance(arm) / square if square > 0 else inf
             total += share / square if square > 0 else inf
             keys[arm] = share / tally.count[arm]
-    if tally.squares[leader] > 0:
+    if tally.variance(leader) > 0:
         keys[leader] = sqrt(tally.variance(leader) * total) / tally.count[leader]
     return argmax(arms, keys.__getitem__)
 
