@@ -9,7 +9,7 @@ True
 import importlib
 
 from . import theory
-from .bandits import GaussianBandits, ReplayBandits, TableBandits, synthetic
+from .bandits import GaussianBandits, LowRankBandits, ReplayBandits, TableBandits, synthetic
 from .experiment import Experiment, identify
 from .policies import OCBA, SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, TopTwo, Unif
 from .simulate import Outcome, simulate
@@ -17,17 +17,17 @@ from .stats import paired, wilson
 from .sweep import sweep
 
 __all__ = [
-    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome",
-    "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif", "identify", "paired", "plots", "published",
-    "simulate", "sweep", "synthetic", "theory", "wilson",
+    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "LowRankBandits",
+    "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif", "identify", "movielens",
+    "paired", "plots", "published", "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 
 def __getattr__(name: str):
     # matplotlib takes longer to import than the rest together, and many simulations never draw; and a module that
-    # is run as a program (`python -m bai.paper`) must not be imported before.
-    if name == "plots":
-        return importlib.import_module("bai.plots")
+    # is run as a program (`python -m bai.paper`, `python -m bai.movielens`) must not be imported before.
+    if name in ("movielens", "plots"):
+        return importlib.import_module(f"bai.{name}")
     if name == "published":
         return importlib.import_module("bai.paper").published
     raise AttributeError(f"module 'bai' has no attribute {name!r}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .kernels import GAUSSIAN, REPLAY, TABLE, Rewards, gather
+from .kernels import GAUSSIAN, LOW_RANK, REPLAY, TABLE, Rewards, gather
 
 
 class Bandits:
@@ -90,7 +90,7 @@ class GaussianBandits(Bandits):
     def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
         """Return a source that draws from N(mean, variance)."""
         loc, scale = gather(self.means, order), np.sqrt(gather(self.variances, order))
-        return Rewards(GAUSSIAN, rng, loc, scale, np.empty((0, 0)), np.empty((0, 0), np.int64))
+        return Rewards(GAUSSIAN, rng, loc, scale)
 
 
 class TableBandits(Bandits):
@@ -120,25 +120,65 @@ class TableBandits(Bandits):
         self.table = np.ascontiguousarray(checks.array("table", table, 2))
         if self.table.shape[1] == 0:
             raise ValueError(f"table has shape {self.table.shape}; each row needs at least one reward")
-        arms = np.atleast_2d(np.asarray(arms))
-        if arms.ndim != 2 or arms.dtype.kind not in "iu":
-            raise ValueError(
-                f"arms has shape {arms.shape} and dtype {arms.dtype}; it must be (R, K) whole numbers: table rows"
-            )
-        outside = (arms < 0) | (arms >= self.table.shape[0])
-        if outside.any():
-            raise ValueError(
-                f"arms contains {arms[outside][0]}; the table has rows 0 to {self.table.shape[0] - 1}"
-            )
-        _check_ensemble("arms", arms)
-        self.arms = arms.astype(np.int64)
+        self.arms = _check_arms(arms, "table", self.table)
         self.means = self.table.mean(axis=1)[self.arms]
         self.variances = self.table.var(axis=1)[self.arms]
 
     def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
         """Return a source that picks a random entry of the arm's row."""
-        rows = gather(self.arms, order)
-        return Rewards(TABLE, rng, np.empty((0, 0)), np.empty((0, 0)), self.table, rows)
+        return Rewards(TABLE, rng, table=self.table, rows=gather(self.arms, order))
+
+
+class LowRankBandits(Bandits):
+    """Arms whose rewards come from a low-rank matrix: a pull asks a random user about the arm's item.
+
+    The reward of item i from user j is the product ``items[i] @ users[j]``. The matrix itself is never built.
+
+    Parameters
+    ----------
+    items : array-like, shape (M, D)
+        Factors of the items.
+    users : array-like, shape (U, D)
+        Factors of the users, who are asked with equal chances.
+    arms : array-like of int, shape (R, K) or (K,)
+        The items that serve as arms in each run. An item may serve twice.
+
+    Examples
+    --------
+    >>> items, users = [[1, 0], [1, 1], [2, -1]], [[3, 1], [4, 2], [2, 0]]
+    >>> bandits = LowRankBandits(items, users, [[0, 1], [1, 2]])
+    >>> bandits.means
+    array([[3., 4.],
+           [4., 5.]])
+    >>> bandits.variances.round(3)
+    array([[0.667, 2.667],
+           [2.667, 0.667]])
+    """
+
+    _per_run = ("means", "variances", "arms")
+
+    def __init__(self, items: ArrayLike, users: ArrayLike, arms: ArrayLike):
+        self.items = np.ascontiguousarray(checks.array("items", items, 2))
+        self.users = np.ascontiguousarray(checks.array("users", users, 2))
+        if self.items.shape[1] != self.users.shape[1] or self.users.size == 0:
+            raise ValueError(
+                f"items has shape {self.items.shape} and users {self.users.shape}; "
+                "both need the same number of factors, at least one, and there must be a user"
+            )
+        self.arms = _check_arms(arms, "items", self.items)
+        means, variances = low_rank_moments(self.items, self.users)
+        self.means, self.variances = means[self.arms], variances[self.arms]
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
+        """Return a source that multiplies the factors of the arm's item with those of a random user."""
+        return Rewards(LOW_RANK, rng, table=self.items, rows=gather(self.arms, order), users=self.users)
+
+
+def low_rank_moments(items: np.ndarray, users: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance over all users of ``items[i] @ users[j]``, for each item."""
+    spread = users - users.mean(axis=0)
+    covariance = spread.T @ spread / len(users)
+    return items @ users.mean(axis=0), np.einsum("id,de,ie->i", items, covariance, items).clip(min=0)
 
 
 class ReplayBandits(Bandits):
@@ -180,7 +220,7 @@ class ReplayBandits(Bandits):
         n_runs, n_arms, length = self.stacks.shape
         rows = np.arange(n_runs)[:, None] * n_arms + order
         table = self.stacks.reshape(n_runs * n_arms, length)
-        return Rewards(REPLAY, rng, np.empty((0, 0)), np.empty((0, 0)), table, rows)
+        return Rewards(REPLAY, rng, table=table, rows=rows)
 
 
 def synthetic(n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> GaussianBandits:
@@ -220,6 +260,19 @@ def synthetic(n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> Gau
     variances = variance * rng.uniform(0.5, 1.5, (runs, n_arms))
     order = rng.permuted(np.tile(number, (runs, 1)), axis=1)
     return GaussianBandits(np.take_along_axis(means, order, axis=1), np.take_along_axis(variances, order, axis=1))
+
+
+def _check_arms(arms: ArrayLike, name: str, rows: np.ndarray) -> np.ndarray:
+    arms = np.atleast_2d(np.asarray(arms))
+    if arms.ndim != 2 or arms.dtype.kind not in "iu":
+        raise ValueError(
+            f"arms has shape {arms.shape} and dtype {arms.dtype}; it must be (R, K) whole numbers: rows of {name}"
+        )
+    outside = (arms < 0) | (arms >= rows.shape[0])
+    if outside.any():
+        raise ValueError(f"arms contains {arms[outside][0]}; {name} has rows 0 to {rows.shape[0] - 1}")
+    _check_ensemble("arms", arms)
+    return arms.astype(np.int64)
 
 
 def _check_ensemble(name: str, array: np.ndarray) -> None:

@@ -20,7 +20,7 @@ compiled = njit(cache=True, nogil=True, error_model="numpy")
 # Without this a call in a hot loop spends more on counting references to its arrays than on its work.
 inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 
-GAUSSIAN, TABLE, REPLAY = 0, 1, 2
+GAUSSIAN, TABLE, REPLAY, LOW_RANK = 0, 1, 2, 3
 
 
 class Rewards(NamedTuple):
@@ -28,10 +28,11 @@ class Rewards(NamedTuple):
 
     kind: int
     rng: np.random.Generator
-    loc: np.ndarray  # GAUSSIAN: means (R, K)
-    scale: np.ndarray  # GAUSSIAN: standard deviations (R, K)
-    table: np.ndarray  # TABLE, REPLAY: rewards (M, U)
-    rows: np.ndarray  # TABLE, REPLAY: row of the table (R, K)
+    loc: np.ndarray = np.empty((0, 0))  # GAUSSIAN: means (R, K)
+    scale: np.ndarray = np.empty((0, 0))  # GAUSSIAN: standard deviations (R, K)
+    table: np.ndarray = np.empty((0, 0))  # TABLE, REPLAY: rewards (M, U); LOW_RANK: factors of the items (M, D)
+    rows: np.ndarray = np.empty((0, 0), np.int64)  # row of the table (R, K)
+    users: np.ndarray = np.empty((0, 0))  # LOW_RANK: factors of the users (U, D)
 
 
 @inlined
@@ -42,6 +43,12 @@ def draw(rewards, r, i, k):
     row = rewards.rows[r, i]
     if rewards.kind == TABLE:
         return rewards.table[row, int(rewards.rng.random() * rewards.table.shape[1])]
+    if rewards.kind == LOW_RANK:
+        user = int(rewards.rng.random() * rewards.users.shape[0])
+        reward = 0.0
+        for d in range(rewards.users.shape[1]):
+            reward += rewards.table[row, d] * rewards.users[user, d]
+        return reward
     return rewards.table[row, k]
 
 
