@@ -11,15 +11,15 @@ import importlib
 from . import theory
 from .bandits import GaussianBandits, LowRankBandits, ReplayBandits, TableBandits, synthetic
 from .experiment import Experiment, identify
-from .policies import SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, Unif
+from .policies import OCBA, SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, TopTwo, Unif
 from .simulate import Outcome, simulate
 from .stats import paired, wilson
 from .sweep import sweep
 
 __all__ = [
-    "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "LowRankBandits",
-    "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "Unif", "identify", "movielens", "paired",
-    "plots", "published", "simulate", "sweep", "synthetic", "theory", "wilson",
+    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "LowRankBandits",
+    "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif", "identify", "movielens",
+    "paired", "plots", "published", "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 

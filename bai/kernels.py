@@ -282,17 +282,31 @@ def observe(x, i, counts, totals, squares):
 
 
 @inlined
-def pull_arm(rewards, r, i, pulls, most, level, spread, counts, totals, squares, buffer, used):
-    """Pull arm i, at most `most` times, until its index squares / spread[count] is at most `level`.
+def mean_key(square, count, spread, slack, span):
+    """Return SHAdaVar's index U / N, or with Bernstein's bound, whose `slack` is not empty, the root of U / N."""
+    if slack.size > 0:
+        return sqrt(max(0.0, square) / spread[count]) + span * slack[count]
+    return square / spread[count]
+
+
+@inlined
+def is_above(level, square, count, spread, slack, span):
+    """Return whether an arm's index is above a positive level. The printed warm-up makes a negative one: never."""
+    if slack.size > 0:
+        return mean_key(square, count, spread, slack, span) > level
+    return 0 < level * spread[count] < square
+
+
+@inlined
+def pull_arm(rewards, r, i, pulls, most, level, spread, slack, span, counts, totals, squares, buffer, used):
+    """Pull arm i, at most `most` times, until its index is at most `level`.
 
     The rewards also go to `buffer[used:]`. Return how many there are.
     """
     count, total, square = counts[i], totals[i], squares[i]
     mean = total / count
     m = 0
-    if spread[count] <= 0:  # the printed warm-up: a negative index, below every level
-        most = 0
-    while m < most and square > level * spread[count]:
+    while m < most and is_above(level, square, count, spread, slack, span):
         x = draw(rewards, r, i, pulls[r, i] + m)
         buffer[used + m] = x
         m += 1
@@ -306,15 +320,19 @@ def pull_arm(rewards, r, i, pulls, most, level, spread, counts, totals, squares,
 
 
 @inlined
-def warm_up(rewards, r, i, pulls, most, counts, totals, squares):
-    """Pull arm i `most` times."""
+def warm_up(rewards, r, i, pulls, most, counts, totals, squares, lows, highs):
+    """Pull arm i `most` times; keep its lowest and highest reward too."""
+    low, high = lows[i], highs[i]
     for m in range(most):
-        observe(draw(rewards, r, i, pulls[r, i] + m), i, counts, totals, squares)
+        x = draw(rewards, r, i, pulls[r, i] + m)
+        observe(x, i, counts, totals, squares)
+        low, high = min(low, x), max(high, x)
+    lows[i], highs[i] = low, high
     pulls[r, i] += most
 
 
 @inlined
-def next_level(active, k, left, spread, counts, squares):
+def next_level(active, k, left, spread, slack, span, counts, squares):
     """Return the level that half of the pulls left should reach if the variances are as estimated, or 0.
 
     The odd factor keeps the level clear of every index, so that rounding cannot decide whether it is reached.
@@ -328,11 +346,18 @@ def next_level(active, k, left, spread, counts, squares):
             top, noisiest = variance, i
     steps = int(0.5 * left * (top / mass)) if top > 0 else 0
     count = counts[noisiest] + steps
-    return 1.000000001 * top * (count - 1) / spread[count] if steps > 0 else 0.0
+    return 1.000000001 * mean_key(top * (count - 1), count, spread, slack, span) if steps > 0 else 0.0
+
+
+@inlined
+def doubt_scale(doubt, lows, highs):
+    """Return doubt D^2, where D is the range of all rewards seen, or 1 while there is only one value."""
+    seen = highs.max() - lows.min()
+    return doubt * (seen * seen) if seen > 0 else doubt
 
 
 @compiled
-def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recommended):
+def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, slack, spans, doubt, pulls, recommended):
     """SHAdaVar: warm up every arm, then pull where the overestimated variance of the mean is highest.
 
     After c pulls of an arm that variance, U / N in the paper, is (sum of squared deviations) / spread[c]. It
@@ -340,22 +365,29 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
     Hence: guess a level that the budget allows, pull each arm down to it in one go, guess again; when little is
     left, pull the highest arm one by one. A level that proves too low is taken back, and what was drawn for it
     stays in the buffer as the next rewards of its arms.
+
+    With doubt > 0 an arm whose rewards so far are all the same number has the index doubt (D / c)^2, where D is the
+    range of all rewards. While there is such an arm, the highest arm is pulled one by one. There is none later on
+    unless there is one after the warm-up, so lowest and highest rewards need no attention between.
     """
     n_runs, n_arms = pulls.shape
     everyone = np.arange(n_arms)
     active, counts, targets = np.empty(n_arms, np.int64), np.empty(n_arms, np.int64), np.empty(n_arms, np.int64)
     totals, squares, scores, scratch = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    lows, highs = np.empty(n_arms), np.empty(n_arms)
     start, ready, buffer = np.empty(n_arms, np.int64), np.zeros(n_arms, np.int64), np.empty(stage_pulls.max())
     old_counts, old_totals, old_squares = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
     for r in range(n_runs):
-        k = n_arms
+        k, span = n_arms, spans[r]
         active[:] = everyone
         for s in range(stage_pulls.size):
             if s == 0 or not reuse:
                 counts[:] = 0
                 totals[:] = 0.0
                 squares[:] = 0.0
+                lows[:] = np.inf
+                highs[:] = -np.inf
 
             left, warm = stage_pulls[s], warmups[s]
             for p in range(k):
@@ -366,10 +398,13 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
                 share_equally(active, k, warm, counts, targets)
                 for p in range(k):
                     i = active[p]
-                    warm_up(rewards, r, i, pulls, targets[i] - counts[i], counts, totals, squares)
+                    warm_up(rewards, r, i, pulls, targets[i] - counts[i], counts, totals, squares, lows, highs)
 
-            while left > 0:
-                level = next_level(active, k, left, spread, counts, squares)
+            repeats = False
+            for p in range(k):
+                repeats |= (doubt > 0) & (lows[active[p]] == highs[active[p]])
+            while left > 0 and not repeats:
+                level = next_level(active, k, left, spread, slack, span, counts, squares)
                 if level <= 0:
                     break
                 used, deep_enough = 0, True
@@ -380,9 +415,10 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
                     i = active[p]
                     start[i] = used
                     used += pull_arm(
-                        rewards, r, i, pulls, left - used, level, spread, counts, totals, squares, buffer, used
-                    )
-                    if 0 < level * spread[counts[i]] < squares[i]:
+                        rewards, r, i, pulls, left - used, level, spread, slack, span,
+                        counts, totals, squares, buffer, used,
+                    )  # fmt: skip
+                    if is_above(level, squares[i], counts[i], spread, slack, span):
                         deep_enough = False
                 if not deep_enough:
                     for p in range(k):
@@ -397,12 +433,17 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
                 if used == 0:
                     break
 
-            if left > 0:
-                open_tournament(winners, best_keys)
-                for p in range(k):
-                    i = active[p]
-                    set_key(winners, best_keys, i, squares[i] / spread[counts[i]])
+            scale, fresh = 0.0, True  # whether all keys must be set
             for _ in range(left):
+                if fresh:
+                    scale = doubt_scale(doubt, lows, highs)
+                    open_tournament(winners, best_keys)
+                    for p in range(k):
+                        i = active[p]
+                        key = mean_key(squares[i], counts[i], spread, slack, span)
+                        if repeats and lows[i] == highs[i]:
+                            key = scale / (counts[i] * counts[i])
+                        set_key(winners, best_keys, i, key)
                 i = winners[1]
                 if ready[i] > 0:
                     x = buffer[start[i]]
@@ -412,7 +453,14 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, pulls, recomm
                     x = draw(rewards, r, i, pulls[r, i])
                 observe(x, i, counts, totals, squares)
                 pulls[r, i] += 1
-                set_key(winners, best_keys, i, squares[i] / spread[counts[i]])
+                key = mean_key(squares[i], counts[i], spread, slack, span)
+                fresh = False
+                if repeats:
+                    lows[i], highs[i] = min(lows[i], x), max(highs[i], x)
+                    fresh = doubt_scale(doubt, lows, highs) != scale
+                    if lows[i] == highs[i]:
+                        key = scale / (counts[i] * counts[i])
+                set_key(winners, best_keys, i, key)
 
             for p in range(k):
                 i = active[p]
@@ -646,3 +694,95 @@ def reject(rewards, stage_pulls, gamma, least, widest, pulls, recommended):
                 active[p] = active[p + 1]
         pulls[r] = counts
         recommended[r] = active[0]
+
+
+# --- allocation by estimated means and variances ---------------------------------------------------------
+#
+# Every index changes with every pull. As in `explore_adaptively`, what depends on an arm's own rewards is kept, and
+# the loops over arms are short and free of branches, so that they compile to vector instructions.
+
+
+@inlined
+def total_without(terms, i):
+    """Return the sum of all terms but that of arm i, which is lost."""
+    terms[i] = 0.0
+    total = 0.0
+    for j in range(terms.size):
+        total += terms[j]
+    return total
+
+
+@inlined
+def below_ocba_share(means, variances, counts, keys, terms):
+    """OCBA: return the arm with the most OCBA share per pull. `keys` and `terms` are scratch."""
+    leader = highest(means)
+    mean = means[leader]
+    for i in range(keys.size):
+        gap = mean - means[i]
+        square = gap * gap
+        share = variances[i] / square
+        noisy = variances[i] > 0
+        keys[i] = share / counts[i] if noisy else 0.0
+        terms[i] = share / square if noisy else 0.0
+    total = total_without(terms, leader)
+    keys[leader] = sqrt(variances[leader] * total) / counts[leader] if variances[leader] > 0 else 0.0
+    return highest(keys)
+
+
+@inlined
+def leader_or_challenger(means, squares, counts, pairs, log_counts, pooled, weight, noise, terms):
+    """TopTwo: return the leader or the rival that is hardest to tell from it. `noise` and `terms` are scratch.
+
+    `pairs` holds (N - 1 + weight) N.
+    """
+    for i in range(noise.size):
+        noise[i] = (squares[i] + weight * pooled) / pairs[i]
+        terms[i] = counts[i] / noise[i]
+    leader = highest(means)
+    mean, own, due = means[leader], noise[leader], terms[leader]
+    if due < total_without(terms, leader):
+        return leader
+    for i in range(noise.size):
+        gap = mean - means[i]
+        terms[i] = -(gap * gap / (own + noise[i]) + log_counts[i])
+    terms[leader] = -np.inf
+    return highest(terms)
+
+
+@compiled
+def allocate(rewards, budget, first, top_two, logs, weight, pulls, recommended):
+    """OCBA and TopTwo: every arm `first` times, then one pull at a time, looking at all arms."""
+    n_runs, n_arms = pulls.shape
+    counts, scratch, terms = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    totals, squares, means, variances = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
+    pairs, log_counts = np.empty(n_arms), np.empty(n_arms)
+    for r in range(n_runs):
+        counts[:] = 0.0
+        totals[:] = 0.0
+        squares[:] = 0.0
+        for t in range(budget):
+            if t < first * n_arms:
+                i = t // first
+            elif top_two:
+                pooled = 0.0
+                for j in range(n_arms):
+                    pooled += squares[j]
+                pooled /= t - n_arms
+                if pooled > 0:
+                    i = leader_or_challenger(
+                        means, squares, counts, pairs, log_counts, pooled, weight, scratch, terms
+                    )  # fmt: skip
+                else:
+                    i = counts.argmin()
+            else:
+                i = below_ocba_share(means, variances, counts, scratch, terms)
+            observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
+            count = counts[i]
+            means[i] = totals[i] / count
+            if count > 1:
+                variances[i] = squares[i] / (count - 1)
+                pairs[i] = (count - 1 + weight) * count
+            if top_two:
+                log_counts[i] = logs[int(count)]
+        pulls[r] = counts
+        recommended[r] = highest(means)

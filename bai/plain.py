@@ -19,7 +19,7 @@ Steps = Generator[int, float, int]
 
 
 class Tally:
-    """Count, total and sum of squared deviations of the rewards of each arm, kept up to date reward by reward.
+    """Count, total, sum of squared deviations and range of each arm's rewards, kept up to date reward by reward.
 
     >>> tally = Tally(2)
     >>> for reward in (1.0, 2.0, 6.0):
@@ -32,6 +32,8 @@ class Tally:
         self.count = [0] * n_arms
         self.total = [0.0] * n_arms
         self.squares = [0.0] * n_arms
+        self.lowest = [inf] * n_arms
+        self.highest = [-inf] * n_arms
 
     def add(self, arm: int, reward: float) -> None:
         """Take in one reward (Welford's update, which is exact for means far from zero)."""
@@ -39,6 +41,8 @@ class Tally:
         self.count[arm] += 1
         self.total[arm] += reward
         self.squares[arm] += (reward - old) * (reward - self.mean(arm))
+        self.lowest[arm] = min(self.lowest[arm], reward)
+        self.highest[arm] = max(self.highest[arm], reward)
 
     def mean(self, arm: int) -> float:
         """Return the average reward of an arm."""
@@ -99,23 +103,59 @@ def noisiest_mean(variances: list[float]) -> Choose:
     return choose
 
 
-def overestimated_mean(spread: list[float], warmup: Callable[[int], int]) -> Choose:
-    """Algorithm 4 (SHAdaVar): warm up (lines 2 to 4), then the arm with the highest U / N (line 8).
+def overestimated_mean(index: Callable[[Tally], Callable[[int], float]], warmup: Callable[[int], int]) -> Choose:
+    """Algorithm 4 (SHAdaVar): warm up (lines 2 to 4), then the arm with the highest index, U / N (line 8).
 
-    U = (sum of squared deviations) / lower, where `lower` is what a chi-square variable with N - 1 degrees of
-    freedom exceeds with probability 1 - delta, and `spread[N]` is N times that. `warmup(k)` is the number of
-    pulls after which k arms are warm.
+    `index(tally)` returns the index as a function of the arm. `warmup(k)` is the number of pulls after which k
+    arms are warm.
     """
-
-    def index(tally: Tally, arm: int) -> float:
-        return tally.squares[arm] / spread[tally.count[arm]]
 
     def choose(tally: Tally, active: list[int], t: int) -> int:
         if sum(tally.count[arm] for arm in active) < warmup(len(active)):
             return least_pulled(tally, active, t)
-        return argmax(active, lambda arm: index(tally, arm))
+        return argmax(active, index(tally))
 
     return choose
+
+
+def by_quantile(spread: list[float]) -> Callable[[Tally], Callable[[int], float]]:
+    """SHAdaVar's index U / N with U = (sum of squared deviations) / lower.
+
+    `lower` is what a chi-square variable with N - 1 degrees of freedom exceeds with probability 1 - delta, or a
+    number below it, and `spread[N]` is N times that.
+    """
+    return lambda tally: lambda arm: tally.squares[arm] / spread[tally.count[arm]]
+
+
+def doubting_repeats(spread: list[float], doubt: float) -> Callable[[Tally], Callable[[int], float]]:
+    """As `by_quantile`, but U = doubt D^2 / N for an arm whose N rewards are all the same number.
+
+    D is the range of all rewards seen; while there is only one value, any D > 0 makes the arms take turns.
+    """
+
+    def index(tally: Tally) -> Callable[[int], float]:
+        seen = max(tally.highest) - min(tally.lowest)
+        scale = doubt * (seen * seen) if seen > 0 else doubt
+
+        def of_arm(arm: int) -> float:
+            if tally.lowest[arm] == tally.highest[arm]:
+                return scale / (tally.count[arm] * tally.count[arm])
+            return tally.squares[arm] / spread[tally.count[arm]]
+
+        return of_arm
+
+    return index
+
+
+def by_bernstein(spread: list[float], slack: list[float], span: float) -> Callable[[Tally], Callable[[int], float]]:
+    """The root of U / N with sqrt(U) = (sample deviation) + span sqrt(2 log(1/delta) / (N - 1)).
+
+    `spread[N]` is N (N - 1), `slack[N]` is sqrt(2 log(1/delta) / (N (N - 1))). Rounding may make a sum of squares
+    negative.
+    """
+    return lambda tally: (
+        lambda arm: sqrt(max(0.0, tally.squares[arm]) / spread[tally.count[arm]]) + span * slack[tally.count[arm]]
+    )
 
 
 def interval_radius(gamma: float) -> Callable[[Tally, int], float]:
@@ -200,3 +240,68 @@ def estimated_variance_complexity(tally: Tally, gaps: dict[int, float], bound: f
         root = deviation + sqrt(deviation * deviation + 16.0 / 3.0 * bound * gap)
         total += root * root / (gap * gap)
     return total
+
+
+# --- allocation by estimated means and variances: OCBA, TopTwo -------------------------------------------
+
+
+def allocate(n_arms: int, budget: int, first: int, choose: Callable[[Tally], int]) -> Steps:
+    """Pull every arm `first` times, then as `choose` says; answer with the highest mean."""
+    tally = Tally(n_arms)
+    for t in range(budget):
+        arm = t // first if t < first * n_arms else choose(tally)
+        tally.add(arm, (yield arm))
+    return argmax(range(n_arms), tally.mean)
+
+
+def below_ocba_share(tally: Tally) -> int:
+    """OCBA: the arm with the most OCBA share per pull, so the one whose pulls are the smallest part of its share.
+
+    The share of a rival is variance / gap^2, that of the leader (deviation) sqrt(sum of share^2 / variance).
+    """
+    arms = range(len(tally.count))
+    leader = argmax(arms, tally.mean)
+    keys, total = [0.0] * len(arms), 0.0
+    for arm in arms:
+        if arm != leader and tally.variance(arm) > 0:
+            gap = tally.mean(leader) - tally.mean(arm)
+            square = gap * gap
+            share = tally.variance(arm) / square if square > 0 else inf
+            total += share / square if square > 0 else inf
+            keys[arm] = share / tally.count[arm]
+    if tally.variance(leader) > 0:
+        keys[leader] = sqrt(tally.variance(leader) * total) / tally.count[leader]
+    return argmax(arms, keys.__getitem__)
+
+
+def leader_or_challenger(logs: list[float], weight: float) -> Callable[[Tally], int]:
+    """TopTwo: the leader or the rival that is hardest to tell from it, whichever is short of pulls.
+
+    Variances are shrunk: to its own squared deviations each arm adds `weight` times the pooled variance.
+    `logs[N]` is log(N).
+    """
+
+    def choose(tally: Tally) -> int:
+        arms = range(len(tally.count))
+        pooled = 0.0
+        for arm in arms:
+            pooled += tally.squares[arm]
+        pooled /= sum(tally.count) - len(arms)
+        if pooled <= 0:
+            return least_pulled(tally, arms, 0)
+        noise = []  # variance of each mean
+        for arm in arms:
+            count = tally.count[arm]
+            noise.append((tally.squares[arm] + weight * pooled) / ((count - 1 + weight) * count))
+        leader = argmax(arms, tally.mean)
+        total, lowest, challenger = 0.0, inf, leader
+        for arm in arms:
+            if arm != leader:
+                gap = tally.mean(leader) - tally.mean(arm)
+                cost = gap * gap / (noise[leader] + noise[arm]) + logs[tally.count[arm]]
+                total += tally.count[arm] / noise[arm]
+                if cost < lowest:
+                    lowest, challenger = cost, arm
+        return leader if tally.count[leader] / noise[leader] < total else challenger
+
+    return choose

@@ -21,6 +21,8 @@ LOOKS: dict[str, dict[str, Any]] = {
     "SR": {"color": "#7F7F7F", "marker": "X", "linestyle": "-"},
     "A-GapE": {"color": "#882255", "marker": "p", "linestyle": ":"},
     "A-GapE-V": {"color": "#B8860B", "marker": "h", "linestyle": ":"},
+    "OCBA": {"color": "#332288", "marker": ">", "linestyle": "--"},
+    "TopTwo": {"color": "#117733", "marker": "*", "linestyle": "-."},
 }
 
 

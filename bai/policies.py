@@ -6,11 +6,13 @@ runs the compiled version from `kernels.py` on a block of runs. Both make the sa
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from . import checks, kernels, plain, theory
 from .kernels import Rewards
@@ -50,6 +52,23 @@ class Policy:
     def play(self, rewards: Rewards, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
         """Play a block of runs with compiled code; write into `pulls` (R, K) and `recommended` (R,)."""
         raise NotImplementedError
+
+
+def _reward_bounds(policy: Policy, argument: str, value: float | None, budget: int, means, variances) -> np.ndarray:
+    """Return the largest reward b of each run: the value given, or the paper's b = max_i mu_i + sigma_i sqrt(log n)."""
+    if value is not None:
+        return np.full(1 if means is None else len(means), float(value))
+    if means is None:
+        raise ValueError(
+            f"{policy.name} has {argument}=None; outside simulation give the largest reward: {argument}=..."
+        )
+    bound = theory.reward_bound(means, variances, budget)
+    if (bound <= 0).any():
+        raise ValueError(
+            f"the largest reward comes out as b = {bound[bound <= 0][0]:g}, but {policy.name} takes rewards to lie "
+            f"in [0, b]; shift them, or give the policy its own {argument}=..."
+        )
+    return bound
 
 
 # --- elimination -----------------------------------------------------------------------------------------
@@ -167,6 +186,12 @@ class SHVar(_Elimination):
         return plain.eliminate(n_arms, self.schedule(n_arms, budget), choose, reuse=self.reuse)
 
 
+@functools.lru_cache(maxsize=16)
+def _chi_square_quantiles(delta: float, budget: int) -> np.ndarray:
+    """Return what a chi-square variable with 0, 1, ..., n - 1 degrees of freedom exceeds with probability 1 - delta."""
+    return np.append(0.0, 2 * gammaincinv(np.arange(1, budget) / 2, delta))
+
+
 @dataclass(frozen=True)
 class SHAdaVar(_Elimination):
     """Sequential halving with unknown variances (Algorithms 1 and 4): overestimate them.
@@ -175,15 +200,25 @@ class SHAdaVar(_Elimination):
     ----------
     delta : float
         Probability with which one bound on one variance may fail.
-    bound : {"gaussian", "plug-in"}
-        "gaussian" is the paper's upper bound (Lemma 2). "plug-in" is the plain sample variance, the idea that
-        the paper names and drops.
+    bound : {"gaussian", "chi-square", "bernstein", "plug-in"}
+        "gaussian" is the paper's upper bound (Lemma 2), "chi-square" the exact one for Gaussian rewards, which is
+        positive from two pulls on. "bernstein" holds for all bounded rewards: the standard deviation is at most the
+        sample's plus span sqrt(2 log(1/delta) / (N - 1)) (Maurer and Pontil, 2009). "plug-in" is the plain sample
+        variance, the idea that the paper names and drops.
     warmup : {"corrected", "printed"}
-        "corrected" pulls every arm often enough for its bound to be positive, floor(4 log(1/delta)) + 2 times.
-        "printed" stops after floor(k (4 log(1/delta) + 1)) rounds with k arms, as Algorithm 4 reads literally;
-        some arms then have a negative bound and are never pulled again in the stage.
+        "corrected" pulls every arm often enough for its bound to be positive: floor(4 log(1/delta)) + 2 times, or
+        twice with the other bounds. "printed" stops after floor(k (4 log(1/delta) + 1)) rounds with k arms, as
+        Algorithm 4 reads literally; some arms then have a negative bound and are never pulled again in the stage.
     reuse : bool
         Keep the samples of earlier stages. The paper discards them.
+    span : float, optional
+        For bound="bernstein": the length of an interval that holds all rewards. A simulation takes the same b as
+        for GapE unless it is given here.
+    repeats : {"trusted", "doubted"}
+        What an arm with N equal rewards is thought to be. "trusted": it has no noise, and is not pulled again in the
+        stage. "doubted": its variance is at most D^2 log(1/delta) / N, where D is the range of all rewards seen, for
+        another value that had more than probability log(1/delta) / N would have come up with probability 1 - delta.
+        Nothing changes for continuous rewards.
 
     Examples
     --------
@@ -191,6 +226,8 @@ class SHAdaVar(_Elimination):
     832
     >>> SHAdaVar(delta=0.05, warmup="printed").warmup_pulls(n_arms=64)
     830
+    >>> SHAdaVar(bound="chi-square").warmup_pulls(n_arms=64)
+    128
     """
 
     name: ClassVar[str] = "SHAdaVar"
@@ -198,17 +235,26 @@ class SHAdaVar(_Elimination):
     bound: str = "gaussian"
     warmup: str = "corrected"
     reuse: bool = False
+    span: float | None = None
+    repeats: str = "trusted"
 
     def __post_init__(self):
         checks.number("delta", self.delta, above=0, below=1)
-        checks.choice("bound", self.bound, ("gaussian", "plug-in"))
+        checks.choice("bound", self.bound, ("gaussian", "chi-square", "bernstein", "plug-in"))
         checks.choice("warmup", self.warmup, ("corrected", "printed"))
         checks.flag("reuse", self.reuse)
-        if self.warmup == "printed" and (self.reuse or self.bound != "gaussian"):
+        checks.choice("repeats", self.repeats, ("trusted", "doubted"))
+        if self.warmup == "printed" and (self.reuse or self.bound != "gaussian" or self.repeats != "trusted"):
             raise ValueError(
                 "warmup is 'printed', which the paper defines for its own bound and for stages that start afresh; "
-                "use bound='gaussian' and reuse=False with it"
+                "use bound='gaussian', reuse=False and repeats='trusted' with it"
             )
+        if self.span is not None:
+            checks.number("span", self.span, above=0)
+            if self.bound != "bernstein":
+                raise ValueError(f"span is {self.span!r}, but bound={self.bound!r} has no use for it; leave it out")
+        if self.bound == "bernstein" and self.repeats == "doubted":
+            raise ValueError("repeats is 'doubted', but bound='bernstein' never trusts them; leave repeats out")
 
     def warmup_pulls(self, n_arms: int) -> int:
         """Return after how many pulls `n_arms` arms are warm."""
@@ -217,22 +263,52 @@ class SHAdaVar(_Elimination):
         return n_arms * (theory.warmup_pulls(self.delta) if self.bound == "gaussian" else 2)
 
     def spread(self, budget: int) -> np.ndarray:
-        """Return the divisors that turn the sum of squared deviations after 0, 1, 2, ... pulls into U / N."""
+        """Return the divisors that turn the sum of squared deviations after 0, 1, 2, ... pulls into U / N.
+
+        With Bernstein's bound: into (sample variance) / N.
+        """
         count = np.arange(budget + 1, dtype=float)
         lower = np.maximum(count - 1, 0)
         if self.bound == "gaussian":
             lower -= 2 * np.sqrt(lower * math.log(1 / self.delta))
+        elif self.bound == "chi-square":
+            lower[1:] = _chi_square_quantiles(self.delta, budget)
         return count * lower
 
+    def slack(self, budget: int) -> np.ndarray:
+        """Return what Bernstein's bound adds to the root of (sample variance) / N for rewards in [0, 1], if used."""
+        if self.bound != "bernstein":
+            return np.empty(0)
+        count = np.arange(2, budget + 1)
+        return np.append([0.0, 0.0], np.sqrt(2 * math.log(1 / self.delta) / (count * (count - 1))))
+
+    @property
+    def _doubt(self) -> float:
+        return math.log(1 / self.delta) if self.repeats == "doubted" else 0.0
+
+    def known(self, n_arms, budget, means=None, variances=None) -> Known:
+        if self.bound != "bernstein":
+            return {}
+        return {"span": _reward_bounds(self, "span", self.span, budget, means, variances)}
+
     def steps(self, n_arms, budget, **known) -> Steps:
-        choose = plain.overestimated_mean(self.spread(budget).tolist(), self.warmup_pulls)
+        spread = self.spread(budget).tolist()
+        if self.bound == "bernstein":
+            index = plain.by_bernstein(spread, self.slack(budget).tolist(), known["span"])
+        elif self.repeats == "doubted":
+            index = plain.doubting_repeats(spread, self._doubt)
+        else:
+            index = plain.by_quantile(spread)
+        choose = plain.overestimated_mean(index, self.warmup_pulls)
         return plain.eliminate(n_arms, self.schedule(n_arms, budget), choose, reuse=self.reuse)
 
     def play(self, rewards, budget, known, pulls, recommended) -> None:
         n_arms = pulls.shape[1]
         warmups = np.array([self.warmup_pulls(size) for size in theory.stage_sizes(n_arms)])
         schedule = self._stage_arrays(n_arms, budget)
-        kernels.adapt(rewards, *schedule, warmups, self.reuse, self.spread(budget), pulls, recommended)
+        spans = known.get("span", np.zeros(len(pulls)))
+        tables = self.spread(budget), self.slack(budget), spans
+        kernels.adapt(rewards, *schedule, warmups, self.reuse, *tables, self._doubt, pulls, recommended)
 
 
 @dataclass(frozen=True)
@@ -346,17 +422,7 @@ class _Exploration(Policy):
         return self.effort_constant * (budget - self.first * n_arms) / scaling
 
     def known(self, n_arms, budget, means=None, variances=None) -> Known:
-        if self.bound is not None:
-            return {"bound": np.full(1 if means is None else len(means), float(self.bound))}
-        if means is None:
-            raise ValueError(f"{self.name} has bound=None; outside simulation give the largest reward: bound=...")
-        bound = theory.reward_bound(means, variances, budget)
-        if (bound <= 0).any():
-            raise ValueError(
-                f"the largest reward comes out as b = {bound[bound <= 0][0]:g}, but {self.name} takes rewards to lie "
-                f"in [0, b]; shift them, or give the policy its own bound=..."
-            )
-        return {"bound": bound}
+        return {"bound": _reward_bounds(self, "bound", self.bound, budget, means, variances)}
 
 
 class _KnownComplexity(_Exploration):
@@ -510,3 +576,90 @@ class AGapEV(_EstimatedComplexity):
     error_constant: ClassVar[float] = GapEV.error_constant
     bound: float | None = None
     scaling: float | str = 1.0
+
+
+# --- allocation by estimated means and variances ---------------------------------------------------------
+
+
+class _Allocation(Policy):
+    """Pull every arm a few times, then one arm at a time as all estimates say; answer with the highest mean."""
+
+    first: int
+
+    def __post_init__(self):
+        checks.integer("first", self.first, least=2)
+
+    def least_budget(self, n_arms: int) -> int:
+        return self.first * n_arms
+
+
+@dataclass(frozen=True)
+class OCBA(_Allocation):
+    """Optimal computing budget allocation with sample variances (Chen et al., 2000), one pull at a time.
+
+    With b the arm with the highest mean, the shares of the budget are w_i = (sigma_i / gap_i)^2 for the others and
+    w_b = sigma_b sqrt(sum_i w_i^2 / sigma_i^2), estimated anew before every pull. The arm with the highest w / N is
+    next, which is the one furthest below its share.
+
+    Parameters
+    ----------
+    first : int
+        Pulls of every arm before the shares are used.
+
+    Examples
+    --------
+    >>> OCBA().least_budget(n_arms=64)
+    320
+    """
+
+    name: ClassVar[str] = "OCBA"
+    first: int = 5
+
+    def steps(self, n_arms, budget, **known) -> Steps:
+        return plain.allocate(n_arms, budget, self.first, plain.below_ocba_share)
+
+    def play(self, rewards, budget, known, pulls, recommended) -> None:
+        kernels.allocate(rewards, budget, self.first, False, np.empty(0), 0.0, pulls, recommended)
+
+
+@dataclass(frozen=True)
+class TopTwo(_Allocation):
+    """The leader against the rival that is hardest to tell from it, with shrunk variances.
+
+    The leader b has the highest mean. The challenger i has the lowest gap^2 / (v_b / N_b + v_i / N_i) + log(N_i): few
+    standard errors behind, or hardly looked at. The leader is pulled if N_b^2 / v_b is below the sum of the other
+    arms' N_i^2 / v_i, which is how the best allocation balances them (Glynn and Juneja, 2004), otherwise the
+    challenger. Every variance is drawn to the pooled one: v_i = (squares_i + shrinkage pooled) / (N_i - 1 + shrinkage).
+
+    Parameters
+    ----------
+    first : int
+        Pulls of every arm before that.
+    shrinkage : float
+        How many rewards the pooled variance counts for in every arm's variance.
+
+    Examples
+    --------
+    >>> TopTwo().least_budget(n_arms=64)
+    192
+    """
+
+    name: ClassVar[str] = "TopTwo"
+    first: int = 3
+    shrinkage: float = 5.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        checks.number("shrinkage", self.shrinkage, above=0)
+
+    @staticmethod
+    def _logs(budget: int) -> np.ndarray:
+        return np.log(np.maximum(1, np.arange(budget + 1)))
+
+    def steps(self, n_arms, budget, **known) -> Steps:
+        choose = plain.leader_or_challenger(self._logs(budget).tolist(), float(self.shrinkage))
+        return plain.allocate(n_arms, budget, self.first, choose)
+
+    def play(self, rewards, budget, known, pulls, recommended) -> None:
+        shrinkage = float(self.shrinkage)
+        kernels.allocate(rewards, budget, self.first, True, self._logs(budget), shrinkage, pulls, recommended)

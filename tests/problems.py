@@ -18,6 +18,11 @@ POLICIES = [
     bai.SHAdaVar(warmup="printed"),
     bai.SHAdaVar(bound="plug-in"),
     bai.SHAdaVar(bound="plug-in", reuse=True),
+    bai.SHAdaVar(bound="chi-square"),
+    bai.SHAdaVar(bound="chi-square", delta=0.3, reuse=True, repeats="doubted"),
+    bai.SHAdaVar(bound="bernstein"),
+    bai.SHAdaVar(bound="bernstein", span=0.1, reuse=True),
+    bai.SHAdaVar(repeats="doubted"),
     bai.SR(),
     bai.GapE(),
     bai.GapE(scaling="paper"),
@@ -29,6 +34,9 @@ POLICIES = [
     bai.AGapEV(bound=1),
     bai.VBR(),
     bai.VBR(pull="widest"),
+    bai.OCBA(),
+    bai.OCBA(first=2),
+    bai.TopTwo(),
 ]
 
 
@@ -80,7 +88,9 @@ def replay(family, seed, runs, n_arms, budget):
 
 
 def fit(policy, family):
-    """Return the policy as it can be played on the family: GapE and its kin take rewards to be positive."""
+    """Return the policy as it can be played on the family: those that are told the largest reward need it positive."""
     if family is far_away and isinstance(policy, (bai.GapE, bai.GapEV, bai.AGapE, bai.AGapEV)):
         return dataclasses.replace(policy, bound=1.0)
+    if family is far_away and isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein":
+        return dataclasses.replace(policy, span=1.0)
     return policy

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import FAMILIES, POLICIES, replay
 from scipy import integrate
-from scipy.stats import binomtest, chi2_contingency, norm
+from scipy.stats import binom, binomtest, chi2, chi2_contingency, norm
 
 import bai
 from bai import plain, theory
@@ -125,7 +125,7 @@ def first_stage(policy, n_arms, budget, seed):
     """Play one stage and return counts and sums of squares, step by step, from the plain version."""
     rng = np.random.default_rng(seed)
     means, sd = rng.normal(size=n_arms), 10.0 ** rng.uniform(-2, 0, n_arms)
-    choose = plain.overestimated_mean(policy.spread(budget).tolist(), policy.warmup_pulls)
+    choose = plain.overestimated_mean(plain.by_quantile(policy.spread(budget).tolist()), policy.warmup_pulls)
     tally = plain.Tally(n_arms)
     for t in range(budget):
         arm = choose(tally, list(range(n_arms)), t)
@@ -194,6 +194,112 @@ def test_shadavar_allocates_in_proportion_to_the_variances_in_the_long_run():
     variances = np.array([1.0, 0.25])
     out = bai.simulate(bai.SHAdaVar(), bai.GaussianBandits([0.0, 1.0], variances, runs=100), 20_000, seed=12)
     np.testing.assert_allclose(out.pulls.mean(axis=0) / 20_000, [0.8, 0.2], atol=0.01)
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.05, 1e-3])
+def test_chi_square_bound_fails_exactly_with_probability_delta_and_is_the_tighter_one(delta):
+    count = np.arange(2, 200)
+    exact, paper = (bai.SHAdaVar(delta, bound=bound).spread(199)[2:] for bound in ("chi-square", "gaussian"))
+    np.testing.assert_allclose(chi2.cdf(exact / count, count - 1), delta, rtol=1e-9)  # U < variance
+    assert (exact > paper).all()
+
+
+@pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("delta", [0.3, 0.05])
+def test_bernstein_bound_on_coins_fails_with_at_most_probability_delta(chance, delta):
+    policy = bai.SHAdaVar(delta, bound="bernstein", span=1.0)
+    for pulls in (2, 5, 20, 200):
+        heads = np.arange(pulls + 1)
+        squares = heads * (pulls - heads) / pulls
+        root = np.sqrt(squares / policy.spread(pulls)[pulls]) + policy.slack(pulls)[pulls]
+        upper = root**2 * pulls  # the index is the root of U / N
+        fails = upper < chance * (1 - chance)
+        assert binom.pmf(heads, pulls, chance)[fails].sum() <= delta
+        np.testing.assert_allclose(upper[0], 2 * math.log(1 / delta) / (pulls - 1))
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("bound", ["gaussian", "chi-square", "plug-in"])
+def test_doubting_repeats_changes_nothing_for_gaussian_rewards(bound, reuse):
+    bandits = bai.synthetic(16, 200, seed=30)
+    trusting, doubting = (
+        bai.simulate(bai.SHAdaVar(bound=bound, reuse=reuse, repeats=repeats), bandits, 2000, seed=31)
+        for repeats in ("trusted", "doubted")
+    )
+    np.testing.assert_array_equal(trusting.pulls, doubting.pulls)
+    np.testing.assert_array_equal(trusting.recommended, doubting.recommended)
+
+
+@pytest.mark.parametrize("budget", [1000, 10_000])
+def test_doubting_repeats_saves_an_arm_that_happened_to_repeat_itself(budget):
+    # The best arm pays 1 with chance 0.1. All of its first 13 rewards are 0 with probability 0.9^13.
+    table = [[1.0] + [0.0] * 9, [0.01, 0.05] * 5]
+    bandits = bai.TableBandits(table, np.tile([0, 1], (2000, 1)))
+    trusting, doubting = (
+        bai.simulate(bai.SHAdaVar(repeats=repeats), bandits, budget, seed=32) for repeats in ("trusted", "doubted")
+    )
+    starved = trusting.pulls[:, 0] == theory.warmup_pulls(0.05)
+    assert binomtest(int(starved.sum()), 2000, 0.9**13).pvalue > RARE
+    assert doubting.pulls[:, 0].min() > 5 * theory.warmup_pulls(0.05)
+    assert doubting.mistake_rate < 0.01 < 0.2 < trusting.mistake_rate
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1])  # sums of 0.1 round, so the sample variance is not quite 0
+def test_doubting_repeats_makes_arms_take_turns_while_there_is_only_one_value(value):
+    bandits = bai.ReplayBandits(np.full((1, 4, 400), value), np.full((1, 4), value), np.zeros((1, 4)))
+    out = bai.simulate(bai.SHAdaVar(repeats="doubted", reuse=True), bandits, 400, seed=33)
+    assert sorted(out.pulls[0]) == [50, 50, 150, 150]
+
+
+# --- OCBA and TopTwo -------------------------------------------------------------------------------------
+
+
+def test_ocba_reaches_its_shares_in_the_long_run():
+    means, deviations = np.array([1.0, 0.5, 0.0, 0.6]), np.array([0.3, 0.5, 0.7, 0.2])
+    out = bai.simulate(bai.OCBA(), bai.GaussianBandits(means, deviations**2, runs=50), 20_000, seed=34)
+    shares = np.append(0.0, (deviations[1:] / (means[0] - means[1:])) ** 2)
+    shares[0] = deviations[0] * math.sqrt((shares[1:] ** 2 / deviations[1:] ** 2).sum())
+    np.testing.assert_allclose(out.pulls.mean(axis=0) / 20_000, shares / shares.sum(), rtol=0.05)
+
+
+def test_ocba_pulls_the_leader_when_a_rival_ties_with_it_and_nobody_without_noise():
+    tally = plain.Tally(3)
+    for arm, rewards in enumerate([(1.0, 3.0), (0.0, 4.0), (1.5, 1.5)]):
+        for reward in rewards:
+            tally.add(arm, reward)
+    assert plain.below_ocba_share(tally) == 0
+    tally.squares[0] = 0.0
+    assert plain.below_ocba_share(tally) == 1
+
+
+def test_top_two_balances_leader_and_rivals_as_the_best_allocation_does():
+    means, variances = np.array([1.0, 0.5, 0.0, 0.6]), np.array([0.3, 0.5, 0.7, 0.2])
+    out = bai.simulate(bai.TopTwo(), bai.GaussianBandits(means, variances, runs=50), 20_000, seed=35)
+    pulls = out.pulls.mean(axis=0)
+    ratio = pulls**2 / variances
+    assert ratio[0] == pytest.approx(ratio[1:].sum(), rel=0.05)
+    cost = (means[0] - means[1:]) ** 2 / (variances[0] / pulls[0] + variances[1:] / pulls[1:])
+    np.testing.assert_allclose(cost, cost.mean(), rtol=0.1)
+
+
+def test_top_two_with_two_arms_pulls_in_proportion_to_the_deviations():
+    out = bai.simulate(bai.TopTwo(), bai.GaussianBandits([0.0, 1.0], [1.0, 0.0625], runs=50), 10_000, seed=36)
+    np.testing.assert_allclose(out.pulls.mean(axis=0) / 10_000, [0.8, 0.2], atol=0.01)
+
+
+def test_top_two_and_ocba_do_not_depend_on_the_unit_of_rewards():
+    means, variances, stacks = FAMILIES[0](np.random.default_rng(37), 10, 6, 300)
+    for policy in (bai.TopTwo(), bai.OCBA()):
+        one, other = (
+            bai.simulate(policy, bai.ReplayBandits(unit * stacks, unit * means, variances), 300, seed=38)
+            for unit in (1.0, 1024.0)
+        )
+        np.testing.assert_array_equal(one.pulls, other.pulls)
+
+
+def test_top_two_is_not_starved_by_a_run_of_equal_rewards():
+    bandits = bai.TableBandits([[1.0] + [0.0] * 9, [0.01, 0.05] * 5], np.tile([0, 1], (2000, 1)))
+    assert bai.simulate(bai.TopTwo(), bandits, 1000, seed=39).pulls.min() > 50
 
 
 # --- gap-based exploration -------------------------------------------------------------------------------
@@ -301,6 +407,10 @@ def test_mistakes_are_unchanged_in_law_when_arms_are_permuted(policy):
     assert chi2_contingency(np.array(counts)).pvalue > RARE
 
 
+def uses_bernstein(policy):
+    return isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein"
+
+
 SHIFTABLE = [p for p in POLICIES if not isinstance(p, (bai.GapE, bai.GapEV, bai.AGapE, bai.AGapEV))]
 
 
@@ -310,10 +420,11 @@ def test_shifting_or_doubling_rewards_changes_no_pull(policy):
     rng = np.random.default_rng(20)
     stacks = np.round(rng.normal(size=(10, 6, 300)) * 1024) / 1024
     means, variances = stacks.mean(axis=2), stacks.var(axis=2)
-    plays = [
-        bai.simulate(policy, bai.ReplayBandits(c * stacks + shift, c * means + shift, c * c * variances), 300, seed=21)
-        for c, shift in ((1, 0), (2, 0), (1, 8))
-    ]
+    plays = []
+    for c, shift in ((1, 0), (2, 0), (1, 8)):
+        bandits = bai.ReplayBandits(c * stacks + shift, c * means + shift, c * c * variances)
+        told = dataclasses.replace(policy, span=c * 4.0) if uses_bernstein(policy) else policy
+        plays.append(bai.simulate(told, bandits, 300, seed=21))
     for other in plays[1:]:
         np.testing.assert_array_equal(plays[0].pulls, other.pulls)
         np.testing.assert_array_equal(plays[0].recommended, other.recommended)
@@ -352,6 +463,7 @@ def test_policies_do_not_see_what_they_are_not_told(policy):
     lie = bai.ReplayBandits(honest.stacks, 2 * honest.means[:, ::-1], 10.0 ** rng.uniform(-3, 3, honest.means.shape))
     told = {"SHVar", "GapE", "GapE-V", "A-GapE", "A-GapE-V"}
     entitled = policy.name in told and not (policy.name in {"A-GapE", "A-GapE-V"} and policy.bound is not None)
+    entitled |= uses_bernstein(policy) and policy.span is None
     same = np.array_equal(*(bai.simulate(policy, bandits, 400, seed=27).pulls for bandits in (honest, lie)))
     assert same == (not entitled)
 

@@ -1,5 +1,7 @@
 """The plain version, the compiled version and Experiment make the same pulls and give the same answer."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from problems import FAMILIES, POLICIES, fit, replay
@@ -47,8 +49,9 @@ def test_levels_that_prove_too_deep_are_taken_back_without_a_trace(policy, n_arm
     # Long stages make the compiled version guess levels; coins and wide variance ratios make it guess wrong.
     for family in FAMILIES:
         bandits = replay(family, 5, runs=1, n_arms=n_arms, budget=budget)
-        fast = bai.simulate(policy, bandits, budget, seed=6)
-        assert_alike(fast, bai.simulate(policy, bandits, budget, seed=6, plain=True))
+        player = fit(policy, family)
+        fast = bai.simulate(player, bandits, budget, seed=6)
+        assert_alike(fast, bai.simulate(player, bandits, budget, seed=6, plain=True))
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -63,6 +66,8 @@ def test_experiment_fed_from_the_stacks_gives_the_same_again(policy):
             told = type(policy)(complexity=3.0, bound=2.0, scaling=policy.scaling)
         elif isinstance(policy, (bai.AGapE, bai.AGapEV)):
             told = type(policy)(bound=2.0, scaling=policy.scaling)
+        elif isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein":
+            told = dataclasses.replace(policy, span=2.0)
         experiment = bai.Experiment(told, n_arms, budget, seed=8)
         while not experiment.done:
             arm = experiment.ask()
