@@ -476,10 +476,10 @@ def adapt(rewards, stage_pulls, survivors, warmups, reuse, spread, slack, spans,
 
 @inlined
 def radius_parts(a, bound, with_variance, count):
-    """Return (part, tail): after `count` pulls the gap of an arm may be off by sqrt(part * squares) + tail."""
+    """Return (part, tail): after `count` pulls the gap of an arm may be off by sqrt(a) sqrt(part * squares) + tail."""
     if with_variance:
-        return 2.0 * a / (count * (count - 1.0)), 7.0 * a * bound / (3.0 * (count - 1.0))
-    return 0.0, bound * sqrt(a / count)
+        return 2.0 / (count * (count - 1.0)), a * (7.0 * bound / (3.0 * (count - 1.0)))
+    return 0.0, sqrt(a) * (bound * sqrt(1.0 / count))
 
 
 @inlined
@@ -514,6 +514,7 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
     parts, tails = np.empty(n_arms), np.empty(n_arms)
     winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
     for r in range(n_runs):
+        root = sqrt(a[r])
         counts[:] = 0
         totals[:] = 0.0
         squares[:] = 0.0
@@ -523,7 +524,7 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
                 observe(draw(rewards, r, i, k), i, counts, totals, squares)
             means[i] = totals[i] / counts[i]
             part, tail = radius_parts(a[r], bound[r], with_variance, first)
-            radii[i] = sqrt(part * squares[i]) + tail
+            radii[i] = root * sqrt(part * squares[i]) + tail
             parts[i], tails[i] = radius_parts(a[r], bound[r], with_variance, first + 1)
             set_key(winners, best_keys, i, means[i] + radii[i])
         best, second, third = two_best(means)
@@ -539,7 +540,7 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
             radius = tails[i]
             if with_variance:
                 squares[i] += (x - means[i]) * (x - mean)
-                radius += sqrt(parts[i] * squares[i])
+                radius = root * sqrt(parts[i] * squares[i]) + tails[i]
             means[i], radii[i] = mean, radius
             if i != best:
                 set_key(winners, best_keys, i, mean + radius)
@@ -563,39 +564,42 @@ def explore(rewards, budget, a, bound, with_variance, pulls, recommended):
 
 
 @inlined
-def estimate_terms(terms, best_mean, rivals, slacks, deviations, bound, with_variance):
-    """Write each arm's share of the estimated complexity; its gap is `best_mean` - `rivals`, enlarged by its slack."""
+def estimate_terms(terms, start, stop, best_mean, rivals, slacks, deviations, bound, with_variance):
+    """Write the shares of arms in the estimated complexity; a gap is `best_mean` - `rivals`, enlarged by its slack."""
     if with_variance:
-        for i in range(terms.size):
+        for i in range(start, stop):
             gap = best_mean - rivals[i] + slacks[i]
             deviation = deviations[i]
             root = deviation + sqrt(deviation * deviation + 16.0 / 3.0 * bound * gap)
             terms[i] = root * root / (gap * gap)
     else:
-        for i in range(terms.size):
+        for i in range(start, stop):
             gap = best_mean - rivals[i] + slacks[i]
             terms[i] = bound * bound / (gap * gap)
 
 
 @inlined
-def adaptive_keys(keys, rivals, squares, pairs, triples, a, bound, with_variance):
-    """Write each arm's index: GapE's with the count in `pairs`, or GapE-V's with T (T - 1) there and 3 (T - 1)."""
-    if with_variance:
-        for i in range(keys.size):
-            keys[i] = rivals[i] + (sqrt(2.0 * a / pairs[i] * squares[i]) + 7.0 * a * bound / triples[i])
-    else:
-        for i in range(keys.size):
-            keys[i] = rivals[i] + bound * sqrt(a / pairs[i])
+def adaptive_keys(keys, rivals, roots, tails, a):
+    """Write each arm's index: its rival's mean plus sqrt(a) times `roots` plus a times `tails`."""
+    root = sqrt(a)
+    for i in range(keys.size):
+        keys[i] = rivals[i] + (root * roots[i] + a * tails[i])
 
 
 @inlined
 def highest(keys):
-    """Return the first position of the highest key."""
-    best = 0
-    for i in range(1, keys.size):
-        if keys[i] > keys[best]:
-            best = i
-    return best
+    """Return the first position of the highest key; four searches side by side do not wait for each other."""
+    a = b = c = d = -np.inf
+    whole = keys.size - keys.size % 4
+    for i in range(0, whole, 4):
+        a, b, c, d = max(a, keys[i]), max(b, keys[i + 1]), max(c, keys[i + 2]), max(d, keys[i + 3])
+    top = max(max(a, b), max(c, d))
+    for i in range(whole, keys.size):
+        top = max(top, keys[i])
+    i = 0
+    while keys[i] != top:
+        i += 1
+    return i
 
 
 @compiled
@@ -603,43 +607,59 @@ def explore_adaptively(rewards, budget, effort, bound, with_variance, pulls, rec
     """A-GapE and A-GapE-V: as `explore`, with a = effort / complexity estimated anew in every round.
 
     The estimate takes gaps as large and deviations as small as plausible. Every index changes with it, so a round
-    visits all arms. What depends on an arm's own rewards is kept, and the loops over arms are short and free of
-    branches, so that they compile to vector instructions.
+    visits all arms, in short loops free of branches that compile to vector instructions. The estimate itself is a
+    sum over arms. A pull of an arm other than the two best changes one term, so the sum is resumed there: `sums[j]`
+    holds the terms before j.
     """
     n_runs, n_arms = pulls.shape
     first = 2 if with_variance else 1
     counts = np.empty(n_arms, np.int64)
     totals, squares, means, keys = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
-    slacks, deviations, terms = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
-    pairs, triples = np.empty(n_arms), np.empty(n_arms)
+    slacks, deviations, terms, sums = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.zeros(n_arms)
+    roots, tails = np.empty(n_arms), np.zeros(n_arms)
     for r in range(n_runs):
         b = bound[r]
         counts[:] = 0
         totals[:] = 0.0
         squares[:] = 0.0
+        best, second, third, changed = 0, 1, -np.inf, True
         for t in range(budget):
+            start, stop = 0, n_arms
             if t < first * n_arms:
                 i = t // first
             else:
-                best, second, _ = two_best(means)
+                if t == first * n_arms or changed:
+                    best, second, third = two_best(means)
+                elif i != best and i != second:
+                    start, stop = i, i + 1
                 # Each arm's rival is the best of the others: the second for the best arm. Put it in place meanwhile.
                 own, means[best] = means[best], means[second]
-                estimate_terms(terms, own, means, slacks, deviations, b, with_variance)
-                total = 0.0
-                for j in range(n_arms):
+                estimate_terms(terms, start, stop, own, means, slacks, deviations, b, with_variance)
+                total = sums[start]
+                for j in range(start, n_arms):
+                    sums[j] = total
                     total += terms[j]
-                adaptive_keys(keys, means, squares, pairs, triples, effort / total, b, with_variance)
+                adaptive_keys(keys, means, roots, tails, effort / total)
                 means[best] = own
                 i = highest(keys)
             observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
             count = counts[i]
             means[i] = totals[i] / count
             slacks[i] = b * sqrt(1.0 / (2.0 * count))
-            pairs[i] = count
+            roots[i] = b * sqrt(1.0 / count)
             if with_variance and count > 1:
                 deviation = sqrt(squares[i] / (count - 1)) - b * sqrt(2.0 / (count - 1))
                 deviations[i] = max(0.0, deviation)
-                pairs[i], triples[i] = count * (count - 1.0), 3.0 * (count - 1.0)
+                roots[i] = sqrt(2.0 / (count * (count - 1.0)) * squares[i])
+                tails[i] = 7.0 * b / (3.0 * (count - 1.0))
+            # Look for the two best again only if this mean may have crossed theirs; `third` bounds all others.
+            if i == best:
+                changed = means[i] <= means[second]
+            elif i == second:
+                changed = means[i] < third or means[i] >= means[best]
+            else:
+                third = max(third, means[i])
+                changed = means[i] >= means[second]
         pulls[r] = counts
         recommended[r] = two_best(means)[0]
 

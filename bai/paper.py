@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -97,10 +98,12 @@ def main(arguments: list[str] | None = None) -> None:
     from . import plots
 
     plots.use_style()
+    started, pulls = time.perf_counter(), 0
     try:
         options.folder.mkdir(parents=True, exist_ok=True)
         for figure, (x, _, _) in FIGURES.items():
             table = replay_figure(figure, options.runs, options.seed, progress=True)
+            pulls += int((table["runs"] * table["budget"]).sum())
             ax = plots.mistake_curves(table, x, ax=plt.figure().gca())
             plots.published_points(published().query("figure == @figure"), x, ax)
             path = options.folder / f"figure_{figure}"
@@ -110,6 +113,8 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"wrote {path}.csv, .png, .svg")
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")
+    seconds = time.perf_counter() - started
+    print(f"{pulls / 1e6:,.1f} million pulls in {seconds:.1f} seconds: {pulls / seconds / 1e6:.0f} million per second")
 
 
 if __name__ == "__main__":

@@ -207,7 +207,7 @@ def explore(n_arms: int, budget: int, first: int, radius: Callable[[Tally, dict[
 
 def gap_radius(tally: Tally, a: float, bound: float) -> Callable[[int], float]:
     """GapE: b sqrt(a / T)."""
-    return lambda arm: bound * sqrt(a / tally.count[arm])
+    return lambda arm: sqrt(a) * (bound * sqrt(1.0 / tally.count[arm]))
 
 
 def gap_variance_radius(tally: Tally, a: float, bound: float) -> Callable[[int], float]:
@@ -215,8 +215,8 @@ def gap_variance_radius(tally: Tally, a: float, bound: float) -> Callable[[int],
 
     def width(arm: int) -> float:
         count, squares = tally.count[arm], tally.squares[arm]
-        part = 2.0 * a / (count * (count - 1.0))
-        return sqrt(part * squares) + 7.0 * a * bound / (3.0 * (count - 1.0))
+        part = 2.0 / (count * (count - 1.0))
+        return sqrt(a) * sqrt(part * squares) + a * (7.0 * bound / (3.0 * (count - 1.0)))
 
     return width
 

@@ -38,7 +38,10 @@ def test_the_command_writes_pictures_and_tables(tmp_path, capsys):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert written == [f"figure_{n}{ending}" for n in (2, 3) for ending in (".csv", ".png", ".svg")]
     assert len(pd.read_csv(tmp_path / "out" / "figure_2.csv")) == 42
-    assert "figure_3" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "figure_3" in said
+    pulls = 7 * 4 * (sum(range(1000, 6001, 1000)) + 9 * 5000)  # algorithms, runs, budgets of both figures
+    assert f"{pulls / 1e6:.1f} million pulls in " in said
 
 
 def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
