@@ -285,20 +285,25 @@ def _regress(given, ones, other, own, ridge, biases, fixed):
     return own
 
 
-def anonymous(factors: Factors, blur: float = 0.2, seed: int = 0) -> Factors:
-    """Return factors for all to see: in random order, without names, and those of the users blurred.
+def anonymous(factors: Factors, seed: int = 0) -> Factors:
+    """Return factors for all to see: in random order, without names, and blurred.
 
-    The factors of a movie with a single rating point exactly where those of its only rater do. So the users' factors
-    are mixed with Gaussian noise of the same covariance: `blur` is its share of the spread. Mean and covariance over
-    the users stay what they are, and with them the mean and variance of every movie.
+    The factors of a movie with a single rating point exactly where those of its only rater do, and two such movies of
+    one rater are parallel, with lengths in the ratio of their stars. So the factors are mixed with Gaussian noise of
+    the same covariance, a tenth of the spread for movies and three tenths for users. Mean and covariance over movies
+    and over users stay what they are.
     """
     rng = np.random.default_rng(checks.integer("seed", seed, least=0))
-    movies, users = (rng.permutation(side) for side in factors)
-    centre, root = users.mean(axis=0), np.linalg.cholesky(np.cov(users.T))
-    mixed = np.sqrt(1 - blur**2) * (users - centre) + blur * rng.standard_normal(users.shape) @ root.T
+    shuffled = [rng.permutation(side) for side in factors]
+    return Factors(*(_blurred(side, share, rng) for side, share in zip(shuffled, (0.1, 0.3), strict=True)))
+
+
+def _blurred(side, share, rng):
+    centre, root = side.mean(axis=0), np.linalg.cholesky(np.cov(side.T))
+    mixed = np.sqrt(1 - share**2) * (side - centre) + share * rng.standard_normal(side.shape) @ root.T
     mixed -= mixed.mean(axis=0)
     mixed = np.linalg.solve(np.linalg.cholesky(np.cov(mixed.T)), mixed.T).T @ root.T
-    return Factors(movies.astype(np.float32), (centre + mixed).astype(np.float32))
+    return (centre + mixed).astype(np.float32)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -313,9 +318,10 @@ def main(arguments: list[str] | None = None) -> None:
     if (options.source is None) != options.download:
         parser.error(NEEDED)
     try:
-        ratings = read_ratings(download() if options.download else options.source)
+        source = download() if options.download else options.source
+        ratings = read_ratings(source)
         movies, users = ratings.movies.max() + 1, ratings.users.max() + 1
-        print(f"{ratings.stars.size:,} ratings of {movies:,} movies by {users:,} users")
+        print(f"{source}: {ratings.stars.size:,} ratings of {movies:,} movies by {users:,} users")
         factors, errors = complete(ratings, progress=True)
         print("training error per round:", " ".join(f"{error:.4f}" for error in errors))
         part = options.output.with_suffix(".part")
