@@ -34,7 +34,7 @@ NEEDED = "give the folder or the archive ml-1m.zip of MovieLens 1M, or --downloa
 
 
 class Ratings(NamedTuple):
-    """Who rated what how: three arrays of equal length. Users and movies are numbered from 0."""
+    """Who rated what how: three arrays of equal length. Users and movies are numbered from 0, as their ids rise."""
 
     users: np.ndarray
     movies: np.ndarray
@@ -105,13 +105,13 @@ def problems(
         return LowRankBandits(movies, users, moments.query(wanted)[1])
     if targets.n_arms > len(movies):
         raise ValueError(f"n_arms is {n_arms}, but there are {len(movies)} movies; take fewer arms or allow repeats")
-    # The K nearest movies of each target suffice: the other targets take at most K - 1 of them.
-    near = moments.query(wanted, k=np.arange(1, targets.n_arms + 1))[1]
     arms = np.empty(targets.means.shape, np.int64)
     for r, order in enumerate(np.argsort(-targets.means, axis=1)):
+        # The K nearest movies of each target suffice: the other targets take at most K - 1 of them.
+        near = moments.query(wanted[r], k=np.arange(1, targets.n_arms + 1))[1].tolist()
         taken = set()
         for i in order:
-            arms[r, i] = next(movie for movie in near[r, i].tolist() if movie not in taken)
+            arms[r, i] = next(movie for movie in near[i] if movie not in taken)
             taken.add(arms[r, i])
     return LowRankBandits(movies, users, arms)
 
@@ -132,12 +132,11 @@ def download(address: str = ARCHIVE, known_hash: str = ARCHIVE_HASH, folder: str
     Raises ValueError, and leaves no file, if it does not arrive or is not the archive that is known.
     """
     import pooch
-    import requests
 
     try:
         folder = pooch.os_cache("bai") if folder is None else folder
         return Path(pooch.retrieve(address, known_hash, "ml-1m.zip", folder, progressbar=sys.stderr.isatty()))
-    except requests.RequestException as error:
+    except OSError as error:  # every error of the network is one
         raise ValueError(f"{address} could not be fetched ({error}); try again later, or {NEEDED}") from None
     except ValueError as error:  # the hash is another one
         raise ValueError(f"{address} is not the archive that is known ({error}); try again, or {NEEDED}") from None
@@ -148,31 +147,55 @@ def read_ratings(source: str | Path) -> Ratings:
 
     Movies that nobody rated have no number: the 3,952 ids of MovieLens 1M have 3,706 movies with a rating.
     """
+    user, movie, stars = _read_ids(source)
+    number = [np.unique(ids, return_inverse=True)[1] for ids in (user, movie)]
+    return Ratings(*number, stars)
+
+
+def read_titles(source: str | Path) -> np.ndarray:
+    """Return the titles of the rated movies, in the order of their numbers, from ``movies.dat`` beside the ratings."""
+    lines = _read_lines(source, "movies.dat", rb"\d+::.+::.*", "movie::title::genres").decode("latin-1").splitlines()
+    titles = {int(movie): title for movie, title, _ in (line.split("::") for line in lines)}
+    return np.array([titles[movie] for movie in np.unique(_read_ids(source)[1]).tolist()])
+
+
+def _read_ids(source):
+    """Return three arrays: users and movies by their ids in the archive, and stars."""
+    text = _read_lines(source, "ratings.dat", rb"\d+::\d+::[1-5]::\d+", "user::movie::stars::time")
+    return np.fromstring(text.replace(b"::", b" "), np.int64, sep=" ").reshape(-1, 4).T[:3]
+
+
+def _read_lines(source, name, pattern, form):
+    """Return the bytes of a file in the folder or archive, each line of which has the form."""
     source = Path(source)
     try:
         if source.is_dir():
-            text = (source / "ratings.dat").read_bytes()
+            text = (source / name).read_bytes().rstrip()
         else:
             with zipfile.ZipFile(source) as archive:
-                text = archive.read("ml-1m/ratings.dat")
+                text = archive.read(f"ml-1m/{name}").rstrip()
     except (FileNotFoundError, KeyError):
-        raise ValueError(f"{source} holds no ratings.dat; {NEEDED}") from None
+        raise ValueError(f"{source} holds no {name}; {NEEDED}") from None
     except zipfile.BadZipFile as error:
         raise ValueError(f"{source} is not a whole zip archive ({error}); fetch it again, or {NEEDED}") from None
-    malformed = re.search(rb"^(?!\d+::\d+::[1-5]::\d+\r?$).*$", text.rstrip(), re.MULTILINE)
+    malformed = re.search(rb"^(?!" + pattern + rb"\r?$).*$", text, re.MULTILINE)
     if malformed:
         line = text.count(b"\n", 0, malformed.start()) + 1
         shown = malformed.group().decode(errors="replace")
-        raise ValueError(f"line {line} of ratings.dat is {shown!r}; it must read user::movie::stars::time")
-    user, movie, stars, _ = np.array(re.split(rb"::|\s+", text.rstrip()), dtype=np.int64).reshape(-1, 4).T
-    number = [np.unique(ids, return_inverse=True)[1] for ids in (user, movie)]
-    return Ratings(*number, stars)
+        raise ValueError(f"line {line} of {name} is {shown!r}; it must read {form}")
+    return text
 
 
 def raw_ratings() -> Ratings | None:
     """Return the ratings that the environment variable BAI_MOVIELENS points to, or None if it is not set."""
     source = os.environ.get("BAI_MOVIELENS")
     return read_ratings(source) if source else None
+
+
+def raw_titles() -> np.ndarray | None:
+    """Return the titles of the movies of `raw_ratings`, or None if BAI_MOVIELENS is not set."""
+    source = os.environ.get("BAI_MOVIELENS")
+    return read_titles(source) if source else None
 
 
 # --- completion ------------------------------------------------------------------------------------------
@@ -255,27 +278,32 @@ def _regress(given, ones, other, own, ridge, biases, fixed):
         target = target - ones @ (x * other[:, [fixed]])
     d = len(free)
     squares = (ones @ (x[:, :, None] * x[:, None, :]).reshape(-1, d * d)).reshape(-1, d, d)
-    weight = ones.sum(axis=1) if biases else np.ones(len(own))
+    weight = np.maximum(ones.sum(axis=1), 1) if biases else np.ones(len(own))  # a row without ratings becomes 0
     squares += ridge * weight[:, None, None] * np.eye(d)
     own = own.copy()
     own[:, free] = np.linalg.solve(squares, target[:, :, None])[:, :, 0]
     return own
 
 
-def anonymous(factors: Factors, blur: float = 0.2, seed: int = 0) -> Factors:
-    """Return factors for all to see: in random order, without names, and those of the users blurred.
+def anonymous(factors: Factors, seed: int = 0) -> Factors:
+    """Return factors for all to see: in random order, without names, and blurred.
 
-    The factors of a movie with a single rating point exactly where those of its only rater do. So the users' factors
-    are mixed with Gaussian noise of the same covariance: `blur` is its share of the spread. Mean and covariance over
-    the users stay what they are, and with them the mean and variance of every movie.
+    The factors of a movie with a single rating point exactly where those of its only rater do, and two such movies of
+    one rater are parallel, with lengths in the ratio of their stars. So the factors are mixed with Gaussian noise of
+    the same covariance, a tenth of the spread for movies and three tenths for users. Mean and covariance over movies
+    and over users stay what they are.
     """
     rng = np.random.default_rng(checks.integer("seed", seed, least=0))
-    movies, users = (rng.permutation(side) for side in factors)
-    centre, root = users.mean(axis=0), np.linalg.cholesky(np.cov(users.T))
-    mixed = np.sqrt(1 - blur**2) * (users - centre) + blur * rng.standard_normal(users.shape) @ root.T
+    shuffled = [rng.permutation(side) for side in factors]
+    return Factors(*(_blurred(side, share, rng) for side, share in zip(shuffled, (0.1, 0.3), strict=True)))
+
+
+def _blurred(side, share, rng):
+    centre, root = side.mean(axis=0), np.linalg.cholesky(np.cov(side.T))
+    mixed = np.sqrt(1 - share**2) * (side - centre) + share * rng.standard_normal(side.shape) @ root.T
     mixed -= mixed.mean(axis=0)
     mixed = np.linalg.solve(np.linalg.cholesky(np.cov(mixed.T)), mixed.T).T @ root.T
-    return Factors(movies.astype(np.float32), (centre + mixed).astype(np.float32))
+    return (centre + mixed).astype(np.float32)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -290,15 +318,19 @@ def main(arguments: list[str] | None = None) -> None:
     if (options.source is None) != options.download:
         parser.error(NEEDED)
     try:
-        ratings = read_ratings(download() if options.download else options.source)
+        source = download() if options.download else options.source
+        ratings = read_ratings(source)
         movies, users = ratings.movies.max() + 1, ratings.users.max() + 1
-        print(f"{ratings.stars.size:,} ratings of {movies:,} movies by {users:,} users")
+        print(f"{source}: {ratings.stars.size:,} ratings of {movies:,} movies by {users:,} users")
         factors, errors = complete(ratings, progress=True)
         print("training error per round:", " ".join(f"{error:.4f}" for error in errors))
         part = options.output.with_suffix(".part")
-        with part.open("wb") as file:
-            np.savez(file, **anonymous(factors)._asdict())
-        part.replace(options.output)
+        try:
+            with part.open("wb") as file:
+                np.savez(file, **anonymous(factors)._asdict())
+            part.replace(options.output)
+        finally:
+            part.unlink(missing_ok=True)
         print(f"wrote {options.output}")
     except (OSError, ValueError) as error:
         sys.exit(f"error: {error}")

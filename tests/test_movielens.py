@@ -1,0 +1,497 @@
+"""MovieLens: problems from the shipped factors, and the way from the archive to those factors."""
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bai
+from bai import kernels
+from bai import movielens as ml
+from bai.bandits import low_rank_moments
+
+needs_ratings = pytest.mark.skipif(
+    not os.environ.get("BAI_MOVIELENS"), reason="BAI_MOVIELENS does not name ml-1m.zip or its folder"
+)
+NAN = float("nan")
+
+
+# --- a small archive, and a server for it ----------------------------------------------------------------
+
+
+def made_up_ratings(seed=1, movies=30, users=40):
+    """Whole stars from two planted factors, half of them known. Ids have holes, as those of the archive."""
+    rng = np.random.default_rng(seed)
+    full = np.column_stack([np.full(movies, 3.0), rng.normal(size=movies)])
+    full = full @ np.column_stack([np.ones(users), rng.normal(0, 0.7, users)]).T
+    movie, user = np.nonzero(rng.random(full.shape) < 0.5)
+    return 2 * user + 1, 3 * movie + 5, full[movie, user].round().clip(1, 5).astype(int)
+
+
+def lines_of(columns):
+    return "".join(f"{user}::{movie}::{stars}::978300760\n" for user, movie, stars in zip(*columns, strict=True))
+
+
+RATINGS = lines_of(made_up_ratings())
+MOVIES = "".join(f"{movie}::Made-up No. {movie} (1999)::Drama\n" for movie in range(1, 120))
+
+
+def zipped(**files):
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(f"ml-1m/{name}.dat", text)
+    return memory.getvalue()
+
+
+ARCHIVE = zipped(ratings=RATINGS, movies=MOVIES)
+KNOWN_HASH = f"md5:{hashlib.md5(ARCHIVE).hexdigest()}"
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves a folder without a word; of `cut.zip` it sends half and hangs up."""
+
+    def log_message(self, *args):
+        pass
+
+    def copyfile(self, source, outputfile):
+        data = source.read()
+        outputfile.write(data[: len(data) // 2] if self.path == "/cut.zip" else data)
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a server, and the folder that it serves."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{httpd.server_port}", folder
+        finally:
+            httpd.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
+def files_in(folder):
+    return [path for path in Path(folder).rglob("*") if path.is_file()]
+
+
+# --- from the address to the ratings ---------------------------------------------------------------------
+
+
+def test_a_good_archive_is_fetched_once_and_read(server, tmp_path, no_proxy):
+    address, folder = server
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+    path = ml.download(f"{address}/ml-1m.zip", KNOWN_HASH, tmp_path / "cache")
+    assert path.read_bytes() == ARCHIVE
+    assert files_in(tmp_path / "cache") == [path]
+    (folder / "ml-1m.zip").unlink()  # the second time it comes from the cache
+    assert ml.download(f"{address}/ml-1m.zip", KNOWN_HASH, tmp_path / "cache") == path
+    user, movie, stars = made_up_ratings()
+    ratings = ml.read_ratings(path)
+    np.testing.assert_array_equal(np.unique(user)[ratings.users], user)
+    np.testing.assert_array_equal(np.unique(movie)[ratings.movies], movie)
+    np.testing.assert_array_equal(ratings.stars, stars)
+    titles = ml.read_titles(path)
+    assert titles[ratings.movies].tolist() == [f"Made-up No. {i} (1999)" for i in movie]
+
+
+@pytest.mark.parametrize(
+    "name, served, says",
+    [
+        ("cut.zip", ARCHIVE, "could not be fetched"),  # the connection breaks
+        ("short.zip", ARCHIVE[: len(ARCHIVE) // 2], "not the archive that is known"),
+        ("other.zip", zipped(ratings="1::1::5::978300760\n"), "not the archive that is known"),
+        ("missing.zip", None, "could not be fetched"),
+    ],
+)
+def test_what_is_not_the_archive_is_refused_and_no_file_is_left(server, tmp_path, no_proxy, name, served, says):
+    address, folder = server
+    if served is not None:
+        (folder / name).write_bytes(served)
+    with pytest.raises(ValueError, match=says) as caught:
+        ml.download(f"{address}/{name}", KNOWN_HASH, tmp_path / "cache")
+    assert f"{address}/{name}" in str(caught.value)
+    assert "or give the folder or the archive ml-1m.zip" in str(caught.value)
+    assert files_in(tmp_path / "cache") == []
+
+
+def test_a_server_that_is_down_is_named_and_no_file_is_left(server, tmp_path, no_proxy):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
+        port = closed.server_port
+    with pytest.raises(ValueError, match=f"http://127.0.0.1:{port}/ml-1m.zip could not be fetched") as caught:
+        ml.download(f"http://127.0.0.1:{port}/ml-1m.zip", KNOWN_HASH, tmp_path / "cache")
+    assert "try again later" in str(caught.value)
+    assert files_in(tmp_path / "cache") == []
+
+
+def archive_file(path, content):
+    path.write_bytes(content)
+    return path
+
+
+BAD_SOURCES = {
+    "folder without ratings": (lambda t: t, "holds no ratings.dat"),
+    "nothing there": (lambda t: t / "nothing.zip", "holds no ratings.dat"),
+    "archive without ratings": (lambda t: archive_file(t / "a.zip", zipped(movies=MOVIES)), "holds no ratings.dat"),
+    "half an archive": (lambda t: archive_file(t / "a.zip", ARCHIVE[: len(ARCHIVE) // 2]), "not a whole zip archive"),
+    "no archive": (lambda t: archive_file(t / "a.zip", b"<html>sorry</html>"), "not a whole zip archive"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SOURCES)
+def test_a_source_without_ratings_is_refused_with_the_remedy(case, tmp_path):
+    make, says = BAD_SOURCES[case]
+    with pytest.raises(ValueError, match=says) as caught:
+        ml.read_ratings(make(tmp_path))
+    assert str(tmp_path) in str(caught.value)
+    assert "--download" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line", ["1::2::3", "1::2::6::978300760", "1::2::3.5::978300760", "1,2,3,978300760", "", "x::2::3::4", "\xff"]
+)
+def test_a_malformed_line_is_shown_with_its_number(line, tmp_path):
+    text = "1::1193::5::978300760\n1::661::3::978302109\n" + line + "\n1::914::3::978301968\n"
+    (tmp_path / "ratings.dat").write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"^line 3 of ratings\.dat is .*user::movie::stars::time$"):
+        ml.read_ratings(tmp_path)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_the_end_of_lines_and_of_the_file_do_not_matter(end, tmp_path):
+    text = f"7::30::5::9{end or chr(10)}2::10::1::8{end}"
+    (tmp_path / "ratings.dat").write_bytes(text.encode())
+    ratings = ml.read_ratings(tmp_path)
+    assert [column.tolist() for column in ratings] == [[1, 0], [1, 0], [5, 1]]
+
+
+def test_the_environment_variable_names_the_ratings(tmp_path, monkeypatch):
+    monkeypatch.delenv("BAI_MOVIELENS", raising=False)
+    assert ml.raw_ratings() is None
+    assert ml.raw_titles() is None
+    monkeypatch.setenv("BAI_MOVIELENS", str(archive_file(tmp_path / "ml-1m.zip", ARCHIVE)))
+    assert ml.raw_ratings().stars.size == RATINGS.count("\n")
+    assert len(ml.raw_titles()) == ml.raw_ratings().movies.max() + 1
+
+
+# --- completion ------------------------------------------------------------------------------------------
+
+
+def planted(biases, seed=2, movies=60, users=80, rank=2):
+    """A matrix of low rank, with user and movie terms if asked for, and three quarters of it without noise."""
+    rng = np.random.default_rng(seed)
+    full = rng.normal(size=(movies, rank)) @ rng.normal(size=(users, rank)).T
+    if biases:
+        full += 3 + rng.normal(size=(movies, 1)) + rng.normal(size=users)
+    movie, user = np.nonzero(rng.random(full.shape) < 0.75)
+    return full, ml.Ratings(user, movie, full[movie, user])
+
+
+@pytest.mark.parametrize("biases", [False, True])
+def test_a_planted_matrix_is_completed_where_it_was_hidden(biases):
+    full, ratings = planted(biases)
+    factors, errors = ml.complete(ratings, rank=2, ridge=1e-7, rounds=150, biases=biases)
+    np.testing.assert_allclose(factors.movies @ factors.users.T, full, atol=1e-3)
+    assert errors[-1] < 1e-4
+    assert factors.movies.shape[1] == (4 if biases else 2)
+
+
+def test_completion_is_what_ridge_regression_of_each_user_gives():
+    _, ratings = planted(biases=False)
+    factors, errors = ml.complete(ratings, rank=2, ridge=0.5, rounds=3, seed=4)
+    for user in range(80):
+        mine = ratings.users == user
+        x, y = factors.movies[ratings.movies[mine]], ratings.stars[mine]
+        np.testing.assert_allclose(factors.users[user], np.linalg.solve(x.T @ x + 0.5 * np.eye(2), x.T @ y), atol=1e-10)
+    predicted = (factors.movies @ factors.users.T)[ratings.movies, ratings.users]
+    assert errors[-1] == pytest.approx(np.sqrt(np.mean((ratings.stars - predicted) ** 2)))
+    assert len(errors) == 3
+    assert not np.allclose(ml.complete(ratings, rank=2, ridge=0.5, rounds=3, seed=5)[0].users, factors.users)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+def test_a_movie_without_ratings_gets_no_factors_of_its_own(biases):
+    _, ratings = planted(biases)
+    some = ratings.movies != 7
+    factors, _ = ml.complete(ml.Ratings(*(column[some] for column in ratings)), rank=2, rounds=3, biases=biases)
+    assert not factors.movies[7, :2].any()
+    assert np.isfinite(factors.movies @ factors.users.T).all()
+
+
+def test_completion_shows_a_bar_with_the_error_when_asked(capsys):
+    ml.complete(planted(biases=False)[1], rounds=2, progress=True)
+    assert "training_error" in capsys.readouterr().err
+    ml.complete(planted(biases=False)[1], rounds=2)
+    assert capsys.readouterr().err == ""
+
+
+def directions(side):
+    return side / np.linalg.norm(side, axis=1, keepdims=True)
+
+
+def parallel_pairs(movies):
+    cosine = directions(np.asarray(movies, float)) @ directions(np.asarray(movies, float)).T
+    return int((np.triu(cosine, 1) > 1 - 1e-6).sum())
+
+
+def test_anonymous_factors_keep_all_moments_and_forget_who_is_who():
+    rng = np.random.default_rng(3)
+    users = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 1
+    # Movies with one rating: multiples of their only raters, two for each of the first 300 users.
+    factors = ml.Factors(np.concatenate([5 * users[:300], 3 * users[:300]]) / 10, users)
+    public = ml.anonymous(factors, seed=5)
+    for ours, theirs in zip(public, factors, strict=True):
+        np.testing.assert_allclose(ours.mean(axis=0), theirs.mean(axis=0), atol=1e-5)
+        np.testing.assert_allclose(np.cov(ours.T), np.cov(theirs.T), atol=1e-4)
+    order = np.random.default_rng(5)
+    movie_place, user_place = (np.argsort(order.permutation(len(side))) for side in factors)
+    assert (movie_place != np.arange(600)).mean() > 0.9
+    kept = low_rank_moments(public.movies[movie_place], public.users)
+    assert all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(kept, low_rank_moments(*factors), strict=True))
+    assert parallel_pairs(factors.movies) >= 300
+    assert parallel_pairs(public.movies) == 0
+    nearest = (public.movies[movie_place[:300]] @ directions(public.users).T).argmax(axis=1)
+    assert (nearest == user_place[:300]).mean() < 0.05
+
+
+# --- the command -----------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_the_factors_of_an_archive_or_a_folder(tmp_path, capsys):
+    source = archive_file(tmp_path / "ml-1m.zip", ARCHIVE)
+    ml.main([str(source), "--output", str(tmp_path / "one.npz")])
+    said = capsys.readouterr().out
+    assert f"{source}: {RATINGS.count(chr(10))} ratings of 30 movies by 40 users" in said
+    assert len(said.split("training error per round: ")[1].splitlines()[0].split()) == 40
+    with zipfile.ZipFile(source) as archive:
+        archive.extractall(tmp_path)
+    ml.main([str(tmp_path / "ml-1m"), "--output", str(tmp_path / "two.npz")])
+    expected = ml.anonymous(ml.complete(ml.read_ratings(source))[0])
+    for name in ("one.npz", "two.npz"):
+        with np.load(tmp_path / name) as stored:
+            assert sorted(stored.files) == ["movies", "users"]
+            np.testing.assert_array_equal(stored["movies"], expected.movies)
+            np.testing.assert_array_equal(stored["users"], expected.users)
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_the_command_downloads(server, tmp_path, no_proxy, monkeypatch):
+    address, folder = server
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+    monkeypatch.setattr(ml, "download", partial(ml.download, f"{address}/ml-1m.zip", KNOWN_HASH, tmp_path / "cache"))
+    ml.main(["--download", "--output", str(tmp_path / "out.npz")])
+    with np.load(tmp_path / "out.npz") as stored:
+        assert stored["movies"].shape == (30, 5)
+
+
+def test_the_command_says_what_is_wrong_and_leaves_no_file(tmp_path, monkeypatch):
+    output = tmp_path / "out.npz"
+    with pytest.raises(SystemExit, match=r"holds no ratings\.dat"):
+        ml.main([str(tmp_path), "--output", str(output)])
+    source = archive_file(tmp_path / "ml-1m.zip", ARCHIVE)
+    with pytest.raises(SystemExit, match="No such file"):
+        ml.main([str(source), "--output", str(tmp_path / "nowhere" / "out.npz")])
+
+    def full_disk(file, **arrays):
+        file.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(SystemExit, match="No space left"):
+        ml.main([str(source), "--output", str(output)])
+    assert files_in(tmp_path) == [source]
+
+
+@pytest.mark.parametrize("arguments", [[], ["ml-1m.zip", "--download"]])
+def test_the_command_wants_either_a_source_or_the_download(arguments, capsys):
+    with pytest.raises(SystemExit):
+        ml.main(arguments)
+    assert "or --download" in capsys.readouterr().err
+
+
+def test_the_module_runs_as_a_program_without_a_warning():
+    command = [sys.executable, "-W", "error", "-m", "bai.movielens", "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "--download" in said.stdout
+    assert said.stderr == ""
+
+
+def test_the_function_survives_the_import_of_its_module():
+    code = "import bai.movielens; import bai; print(bai.movielens(4, 2, 0)); print(bai.movielens.ARCHIVE_HASH[:4])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split("\n")[:2] == ["LowRankBandits(runs=2, n_arms=4)", "md5:"]
+
+
+# --- the shipped factors ---------------------------------------------------------------------------------
+
+
+def test_the_shipped_file_is_small_and_holds_nothing_but_factors():
+    file = resources.files("bai").joinpath("data/movielens.npz")
+    assert len(file.read_bytes()) < 400_000
+    with file.open("rb") as stream, np.load(stream) as arrays:
+        assert {name: (arrays[name].shape, arrays[name].dtype.name) for name in arrays.files} == {
+            "movies": ((3706, 5), "float32"),
+            "users": ((6040, 5), "float32"),
+        }
+    assert parallel_pairs(ml.shipped_factors().movies) == 0
+
+
+@needs_ratings
+def test_the_shipped_factors_are_what_the_ratings_give_and_are_anonymous():
+    ratings = ml.raw_ratings()
+    factors, errors = ml.complete(ratings)
+    assert (np.diff(errors) < 0).all()
+    public, shipped = ml.anonymous(factors), ml.shipped_factors()
+    for ours, theirs in zip(public, shipped, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=2e-3)
+    # The only rater of a movie is the nearest user in direction among the factors, seldom so among those shipped.
+    single = np.isin(ratings.movies, np.flatnonzero(np.bincount(ratings.movies) == 1))
+    movie, user = ratings.movies[single], ratings.users[single]
+    rng = np.random.default_rng(0)
+    movie_place, user_place = (np.argsort(rng.permutation(len(side))) for side in factors)
+    before = (factors.movies[movie] @ directions(factors.users).T).argmax(axis=1) == user
+    after = (shipped.movies[movie_place[movie]] @ directions(shipped.users).T).argmax(axis=1) == user_place[user]
+    assert movie.size > 100
+    assert before.mean() > 0.95
+    assert after.mean() < 0.25
+
+
+@needs_ratings
+def test_the_ratings_are_those_of_movielens_1m():
+    ratings = ml.raw_ratings()
+    assert ratings.stars.size == 1_000_209
+    assert (ratings.movies.max() + 1, ratings.users.max() + 1) == (3706, 6040)
+    assert ml.raw_titles()[0] == "Toy Story (1995)"
+
+
+# --- problems --------------------------------------------------------------------------------------------
+
+
+BAD_CALLS = [
+    (lambda: bai.movielens(1, 10, 0), "n_arms is 1", "at least 2"),
+    (lambda: bai.movielens(8, 0, 0), "runs is 0", "at least 1"),
+    (lambda: bai.movielens(8, 10, -1), "seed is -1", "at least 0"),
+    (lambda: bai.movielens(8, 10, 0, best_arm="loud"), "best_arm is 'loud'", "'noisy' or 'quiet'"),
+    (lambda: bai.movielens(8, 10, 0, shift=NAN), "shift is nan", "finite"),
+    (lambda: bai.movielens(8, 10, 0, repeats="no"), "repeats is 'no'", "True or False"),
+    (lambda: bai.movielens(4000, 1, 0, repeats=False), "n_arms is 4000", "fewer arms or allow repeats"),
+    (lambda: bai.LowRankBandits([[1, 2]], [[1]], [[0, 0]]), "items has shape (1, 2) and users (1, 1)", "same number"),
+    (lambda: bai.LowRankBandits([[1]], np.empty((0, 1)), [[0, 0]]), "users (0, 1)", "there must be a user"),
+    (lambda: bai.LowRankBandits([[1], [NAN]], [[1]], [[0, 1]]), "items[1, 0] is nan", "finite"),
+    (lambda: bai.LowRankBandits([[1], [2]], [[1]], [[0, 2]]), "arms contains 2", "items has rows 0 to 1"),
+    (lambda: bai.LowRankBandits([[1], [2]], [[1]], [[0.0, 1.0]]), "dtype float64", "rows of items"),
+    (lambda: ml.complete(planted(False)[1], rank=0), "rank is 0", "at least 1"),
+    (lambda: ml.complete(planted(False)[1], ridge=0), "ridge is 0", "above 0"),
+    (lambda: ml.complete(planted(False)[1], rounds=0), "rounds is 0", "at least 1"),
+    (lambda: ml.complete(planted(False)[1], seed=0.5), "seed is 0.5", "whole number"),
+]
+
+
+@pytest.mark.parametrize("call, names, remedy", BAD_CALLS)
+def test_bad_calls_name_the_argument_the_value_and_the_remedy(call, names, remedy):
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert names in str(caught.value)
+    assert remedy in str(caught.value)
+
+
+def test_each_target_gets_the_nearest_movie():
+    bandits, targets = bai.movielens(16, 20, seed=3, shift=1.5), bai.synthetic(16, 20, seed=3)
+    mean, variance = low_rank_moments(*ml.shipped_factors())
+    wanted = targets.means + 1.5
+    distance = np.hypot(wanted[..., None] - mean, targets.variances[..., None] - variance)
+    chosen = np.take_along_axis(distance, bandits.arms[..., None], axis=2)[..., 0]
+    np.testing.assert_allclose(chosen, distance.min(axis=2), atol=1e-12)
+    np.testing.assert_allclose(bandits.means, mean[bandits.arms])
+    np.testing.assert_allclose(bandits.variances, variance[bandits.arms])
+
+
+def test_without_repeats_movies_differ_and_each_target_gets_the_nearest_one_left():
+    bandits, targets = bai.movielens(48, 5, seed=4, repeats=False), bai.synthetic(48, 5, seed=4)
+    mean, variance = low_rank_moments(*ml.shipped_factors())
+    for r in range(5):
+        free = np.ones(mean.size, bool)
+        for i in np.argsort(-targets.means[r]):
+            distance = np.hypot(targets.means[r, i] + 2 - mean, targets.variances[r, i] - variance)
+            assert free[bandits.arms[r, i]]
+            assert distance[bandits.arms[r, i]] <= distance[free].min() + 1e-12
+            free[bandits.arms[r, i]] = False
+    assert all(len(set(arms)) == 48 for arms in bandits.arms.tolist())
+    assert any(len(set(arms)) < 48 for arms in bai.movielens(48, 5, seed=4).arms.tolist())  # it does matter
+
+
+def test_a_few_movies_can_all_be_arms_without_repeats():
+    few = ml.Factors(*(side[:6] for side in ml.shipped_factors()))
+    assert sorted(bai.movielens(6, 1, seed=0, repeats=False, factors=few).arms[0].tolist()) == list(range(6))
+
+
+def small_problem(runs):
+    rng = np.random.default_rng(6)
+    items, users = rng.normal(size=(12, 3)), rng.normal(size=(40, 3)) + 1
+    return bai.LowRankBandits(items, users, rng.integers(12, size=(runs, 5)))
+
+
+def test_low_rank_means_and_variances_are_those_of_the_matrix():
+    bandits = small_problem(7)
+    matrix = (bandits.items @ bandits.users.T)[bandits.arms]
+    np.testing.assert_allclose(bandits.means, matrix.mean(axis=2))
+    np.testing.assert_allclose(bandits.variances, matrix.var(axis=2), atol=1e-12)
+
+
+def test_low_rank_draws_are_entries_of_the_matrix_with_its_mean_and_variance():
+    bandits = small_problem(1)
+    rewards = bandits.rewards(np.arange(5)[None, :], np.random.default_rng(7))
+    matrix = (bandits.items @ bandits.users.T)[bandits.arms[0]]
+    pulls = 3000
+    for arm in (0, 1):
+        drawn = np.array([kernels.draw(rewards, 0, arm, k) for k in range(pulls)])
+        assert np.abs(drawn[:, None] - matrix[arm]).min(axis=1).max() < 1e-12
+        error = np.sqrt(bandits.variances[0, arm] / pulls)  # false alarms below 1e-8 at six errors
+        assert abs(drawn.mean() - bandits.means[0, arm]) < 6 * error
+        fourth = np.mean((matrix[arm] - matrix[arm].mean()) ** 4)
+        error = np.sqrt((fourth - bandits.variances[0, arm] ** 2) / pulls)
+        assert abs(drawn.var() - bandits.variances[0, arm]) < 6 * error
+
+
+@pytest.mark.parametrize("plain, runs", [(False, 300), (True, 3)])
+def test_low_rank_rewards_play_like_the_rows_of_the_matrix(plain, runs):
+    """A table that holds the matrix picks the same user with the same random number, so it makes the same pulls."""
+    bandits = small_problem(runs)
+    table = bai.TableBandits(bandits.items @ bandits.users.T, bandits.arms)
+    for policy in (bai.Unif(), bai.SH(), bai.SHVar(), bai.SHAdaVar()):
+        one, other = (bai.simulate(policy, some, 300, seed=8, plain=plain) for some in (bandits, table))
+        np.testing.assert_array_equal(one.pulls, other.pulls)
+        np.testing.assert_array_equal(one.recommended, other.recommended)
+
+
+@pytest.mark.parametrize("policy", [bai.Unif(), bai.SH(), bai.SHAdaVar(), bai.GapE()], ids=str)
+def test_low_rank_kernels_give_the_same_bits_uncompiled(policy, monkeypatch):
+    from bai.simulate import play_block
+
+    bandits = small_problem(2)
+    compiled = play_block(policy, bandits, 400, 11, 0)
+    for name in dir(kernels):
+        function = getattr(getattr(kernels, name), "py_func", None)
+        if function is not None:
+            monkeypatch.setattr(kernels, name, function)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for one, other in zip(play_block(policy, bandits, 400, 11, 0), compiled, strict=True):
+            np.testing.assert_array_equal(one, other)
