@@ -207,7 +207,7 @@ def complete(
     ridge: float = 0.1,
     rounds: int = 40,
     seed: int = 0,
-    biases: bool = False,
+    baseline: str = "none",
     progress: bool = False,
 ) -> tuple[Factors, np.ndarray]:
     """Complete the matrix of ratings by alternating least squares.
@@ -225,9 +225,10 @@ def complete(
     rounds : int
     seed : int
         Of the start: N(0, 0.1^2) for each factor of a user.
-    biases : bool
-        Add a constant, a term per user and a term per movie to the product of factors, and weigh the ridge by the
-        number of ratings of a movie or user. The terms appear as two further factors.
+    baseline : {"none", "mean", "biases"}
+        What the product of factors is added to: nothing; the mean of all ratings, which appears as one further factor;
+        or that mean with a term per movie and per user, two further factors. With "biases" the ridge is weighed by
+        the number of ratings of a movie or user.
     progress : bool
         Show a bar with the training error.
 
@@ -243,7 +244,9 @@ def complete(
     rng = np.random.default_rng(checks.integer("seed", seed, least=0))
     index = (ratings.movies, ratings.users)
     shape = tuple(int(i.max()) + 1 for i in index)
-    centre = ratings.stars.mean() if biases else 0.0
+    checks.choice("baseline", baseline, ("none", "mean", "biases"))
+    biases = baseline == "biases"
+    centre = 0.0 if baseline == "none" else ratings.stars.mean()
     given = sparse.csr_array((ratings.stars - centre, index), shape)
     ones = sparse.csr_array((np.ones(ratings.stars.size), index), shape)
     by_movie, by_user = (given, ones), (given.T.tocsr(), ones.T.tocsr())
@@ -263,6 +266,9 @@ def complete(
             bar.update()
     if biases:
         movies[:, -2] += centre
+    elif baseline == "mean":
+        movies = np.column_stack([movies, np.full(shape[0], centre)])
+        users = np.column_stack([users, np.ones(shape[1])])
     return Factors(movies, users), errors
 
 

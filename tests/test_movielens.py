@@ -195,27 +195,29 @@ def test_the_environment_variable_names_the_ratings(tmp_path, monkeypatch):
 # --- completion ------------------------------------------------------------------------------------------
 
 
-def planted(biases, seed=2, movies=60, users=80, rank=2):
-    """A matrix of low rank, with user and movie terms if asked for, and three quarters of it without noise."""
+def planted(baseline="none", seed=2, movies=60, users=80, rank=2):
+    """A matrix of low rank on a baseline, and three quarters of it without noise."""
     rng = np.random.default_rng(seed)
     full = rng.normal(size=(movies, rank)) @ rng.normal(size=(users, rank)).T
-    if biases:
-        full += 3 + rng.normal(size=(movies, 1)) + rng.normal(size=users)
+    if baseline != "none":
+        full += 3
+    if baseline == "biases":
+        full += rng.normal(size=(movies, 1)) + rng.normal(size=users)
     movie, user = np.nonzero(rng.random(full.shape) < 0.75)
     return full, ml.Ratings(user, movie, full[movie, user])
 
 
-@pytest.mark.parametrize("biases", [False, True])
-def test_a_planted_matrix_is_completed_where_it_was_hidden(biases):
-    full, ratings = planted(biases)
-    factors, errors = ml.complete(ratings, rank=2, ridge=1e-7, rounds=150, biases=biases)
+@pytest.mark.parametrize(("baseline", "rank", "further"), [("none", 2, 0), ("mean", 3, 1), ("biases", 2, 2)])
+def test_a_planted_matrix_is_completed_where_it_was_hidden(baseline, rank, further):
+    full, ratings = planted(baseline)  # the mean of what is seen is not quite the constant, so a factor makes up for it
+    factors, errors = ml.complete(ratings, rank=rank, ridge=1e-7, rounds=150, baseline=baseline)
     np.testing.assert_allclose(factors.movies @ factors.users.T, full, atol=1e-3)
     assert errors[-1] < 1e-4
-    assert factors.movies.shape[1] == (4 if biases else 2)
+    assert factors.movies.shape[1] == rank + further
 
 
 def test_completion_is_what_ridge_regression_of_each_user_gives():
-    _, ratings = planted(biases=False)
+    _, ratings = planted()
     factors, errors = ml.complete(ratings, rank=2, ridge=0.5, rounds=3, seed=4)
     for user in range(80):
         mine = ratings.users == user
@@ -227,19 +229,19 @@ def test_completion_is_what_ridge_regression_of_each_user_gives():
     assert not np.allclose(ml.complete(ratings, rank=2, ridge=0.5, rounds=3, seed=5)[0].users, factors.users)
 
 
-@pytest.mark.parametrize("biases", [False, True])
-def test_a_movie_without_ratings_gets_no_factors_of_its_own(biases):
-    _, ratings = planted(biases)
+@pytest.mark.parametrize("baseline", ["none", "mean", "biases"])
+def test_a_movie_without_ratings_gets_no_factors_of_its_own(baseline):
+    _, ratings = planted(baseline)
     some = ratings.movies != 7
-    factors, _ = ml.complete(ml.Ratings(*(column[some] for column in ratings)), rank=2, rounds=3, biases=biases)
+    factors, _ = ml.complete(ml.Ratings(*(column[some] for column in ratings)), rank=2, rounds=3, baseline=baseline)
     assert not factors.movies[7, :2].any()
     assert np.isfinite(factors.movies @ factors.users.T).all()
 
 
 def test_completion_shows_a_bar_with_the_error_when_asked(capsys):
-    ml.complete(planted(biases=False)[1], rounds=2, progress=True)
+    ml.complete(planted()[1], rounds=2, progress=True)
     assert "training_error" in capsys.readouterr().err
-    ml.complete(planted(biases=False)[1], rounds=2)
+    ml.complete(planted()[1], rounds=2)
     assert capsys.readouterr().err == ""
 
 
