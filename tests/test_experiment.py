@@ -1,0 +1,111 @@
+"""Batches: a policy whose rewards are collected ahead makes the same pulls and gives the same answer."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bai
+
+N_ARMS, BUDGET = 5, 150
+VARIANCES = [1.0, 0.2, 2.0, 0.2, 1.0]
+FIXED = [bai.Unif(), bai.SH(), bai.SH(reuse=True), bai.SHVar(variances=VARIANCES), bai.SR()]
+ADAPTIVE = [bai.SHAdaVar(), bai.SHAdaVar(reuse=True), bai.VBR(), bai.GapEV(complexity=50.0, bound=3.0)]
+
+
+def stacks_of(seed):
+    rng = np.random.default_rng(seed)
+    means = rng.normal(size=N_ARMS)
+    return rng.normal(means, np.sqrt(VARIANCES), size=(3 * BUDGET, N_ARMS)).T
+
+
+class Stacks:
+    """The k-th pull of an arm gives the same reward however the pulls are collected."""
+
+    def __init__(self, stacks):
+        self.stacks, self.taken = stacks, [0] * N_ARMS
+
+    def __call__(self, arm):
+        self.taken[arm] += 1
+        return self.stacks[arm, self.taken[arm] - 1]
+
+
+@pytest.mark.parametrize("policy", FIXED + ADAPTIVE, ids=str)
+@given(seed=st.integers(0, 10_000), sizes=st.lists(st.integers(1, 70), min_size=1, max_size=6))
+@settings(max_examples=10, deadline=None)
+def test_batches_of_any_size_change_neither_pulls_nor_answer(policy, seed, sizes):
+    single = bai.identify(policy, Stacks(stacks_of(seed)), N_ARMS, BUDGET, seed=3)
+    pull = Stacks(stacks_of(seed))
+    experiment = bai.Experiment(policy, N_ARMS, BUDGET, seed=3)
+    batches = 0
+    while not experiment.done:
+        arms = experiment.ask_batch(sizes[batches % len(sizes)])
+        assert 1 <= len(arms) <= sizes[batches % len(sizes)]
+        assert experiment.ask_batch(sizes[batches % len(sizes)]) == arms  # asking changes nothing
+        experiment.tell_batch(arms, [pull(arm) for arm in arms])
+        experiment = pickle.loads(pickle.dumps(experiment))
+        batches += 1
+    np.testing.assert_array_equal(experiment.pulls, single.pulls)
+    np.testing.assert_allclose(experiment.means, single.means)
+    assert experiment.best == single.best
+    np.testing.assert_array_equal(experiment.pulls + experiment.spare, pull.taken)
+    if policy in FIXED:
+        assert experiment.spare.sum() == 0
+
+
+def test_a_batch_ends_with_its_stage():
+    experiment = bai.Experiment(bai.SH(), n_arms=8, budget=300)
+    arms = experiment.ask_batch(1000)
+    assert sorted(np.bincount(arms)) == [12] * 4 + [13] * 4
+    experiment.tell_batch(arms, [float(arm) for arm in arms])
+    assert set(experiment.ask_batch(1000)) == {4, 5, 6, 7}
+
+
+def test_batches_that_overlap_are_forecast_as_one_and_wait_at_the_end_of_a_stage():
+    experiment = bai.Experiment(bai.SH(), n_arms=8, budget=300)
+    whole = experiment.ask_batch(100)
+    first = experiment.ask_batch(60)
+    second = experiment.ask_batch(60, outstanding=first)
+    assert first + second == whole
+    assert experiment.ask_batch(60, outstanding=whole) == []
+    experiment.tell_batch(second, [float(arm) for arm in second])
+    assert not experiment.done
+    assert sorted(experiment.ask_batch(100)) == sorted(first)
+    experiment.tell_batch(first, [float(arm) for arm in first])
+    assert len(experiment.ask_batch(1000)) == 100
+
+
+def test_a_forecast_shares_out_pulls_by_the_spread_seen_so_far():
+    experiment = bai.Experiment(bai.SHAdaVar(), n_arms=2, budget=1000)
+    arms = experiment.ask_batch(100)
+    assert np.bincount(arms).tolist() == [50, 50]
+    experiment.tell_batch(arms, [(3.0 if arm else 1.0) * (-1) ** (k // 2) for k, arm in enumerate(arms)])
+    later = np.bincount(experiment.ask_batch(400), minlength=2) + 50
+    assert later[1] / later[0] == pytest.approx(9, rel=0.35)
+
+
+def test_a_bad_batch_is_refused_and_changes_nothing():
+    experiment = bai.Experiment(bai.SH(), 4, 80)
+    arms = experiment.ask_batch(10)
+    for told, rewards, message in [
+        (arms, [1.0] * 9 + [float("nan")], "reward is nan"),
+        (arms, [1.0] * 9, "9 entries for 10 arms"),
+        ([0, 4], [1.0, 1.0], "arms contains 4; arms are numbered from 0 to 3"),
+        ([0, -1], [1.0, 1.0], "arm is -1"),
+        ([0, 1.5], [1.0, 1.0], "arm is 1.5"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            experiment.tell_batch(told, rewards)
+        assert experiment.history == []
+        assert experiment.ask_batch(10) == arms
+    with pytest.raises(ValueError, match="size is 0"):
+        experiment.ask_batch(0)
+    with pytest.raises(ValueError, match="outstanding contains 7"):
+        experiment.ask_batch(5, outstanding=[7])
+    experiment.run(float)
+    with pytest.raises(ValueError, match="nothing left to ask"):
+        experiment.ask_batch(5)
+    with pytest.raises(ValueError, match="experiment is done"):
+        experiment.tell_batch([0], [1.0])
