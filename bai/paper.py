@@ -1,6 +1,6 @@
 """The paper's result figures: what was published, and how to play it again.
 
-``python -m bai.paper`` redraws Figures 2 and 3 at full size, outside Jupyter, as PNG, SVG and CSV.
+``python -m bai.paper`` redraws Figures 2, 3, 5 and 6 at full size, outside Jupyter, as PNG, SVG and CSV.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ import pandas as pd
 
 from . import checks
 from .bandits import synthetic
+from .movielens import problems as movielens
 from .policies import SH, VBR, GapE, GapEV, Policy, SHAdaVar, SHVar, Unif
 from .sweep import sweep
 
-# Figures 2 and 3: what is varied, and the number of arms and the budgets played.
+# The figures with results: what is varied, and the number of arms and the budgets played.
 FIGURES = {
     2: ("budget", [64], [1000, 2000, 3000, 4000, 5000, 6000]),
     3: ("n_arms", [32, 36, 40, 44, 48, 52, 56, 60, 64], [5000]),
+    5: ("budget", [64], [1000, 2000, 3000, 4000, 5000]),
+    6: ("budget", [128], [1000, 2000, 3000, 4000, 5000]),
 }
+PROBLEMS = {2: synthetic, 3: synthetic, 5: movielens, 6: movielens}
 
 
 def published() -> pd.DataFrame:
@@ -57,11 +61,12 @@ def policies() -> list[Policy]:
 def replay_figure(
     figure: int, runs: int = 5000, seed: int = 1, best_arm: str = "noisy", progress: bool | None = None
 ) -> pd.DataFrame:
-    """Play all algorithms of Figure 2 or 3 and return a `sweep` table, with the paper's names of the policies.
+    """Play all algorithms of a figure and return a `sweep` table, with the paper's names of the policies.
 
     Parameters
     ----------
-    figure : {2, 3}
+    figure : {2, 3, 5, 6}
+        2 and 3 are synthetic (Section 5.1), 5 and 6 are on movies (Section 5.2).
     runs : int
         Runs per point; the paper has 5,000.
     seed : int
@@ -78,17 +83,19 @@ def replay_figure(
     (42, ['Unif', 'SH', 'GapE', 'GapE-V', 'VBR', 'SHVar', 'SHAdaVar'])
     """
     if figure not in FIGURES:
-        raise ValueError(f"figure is {figure!r}; it must be 2 or 3, the figures of Section 5.1")
+        raise ValueError(f"figure is {figure!r}; it must be 2, 3, 5 or 6, a figure with mistake rates")
     seed = checks.integer("seed", seed, least=0)
     _, sizes, budgets = FIGURES[figure]
-    problems = {f"K = {k}": synthetic(k, runs, seed, best_arm) for k in sizes}
+    problems = {f"K = {k}": PROBLEMS[figure](k, runs, seed, best_arm=best_arm) for k in sizes}
     table = sweep(policies(), problems, budgets, seed, progress=progress)
     return table.replace({"policy": {str(policy): policy.name for policy in policies()}})
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Redraw Figures 2 and 3 into a folder."""
-    parser = argparse.ArgumentParser(prog="python -m bai.paper", description="Redraw Figures 2 and 3 of the paper.")
+    """Redraw the figures with results into a folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bai.paper", description="Redraw Figures 2, 3, 5 and 6 of the paper."
+    )
     parser.add_argument("folder", type=Path, nargs="?", default=Path("figures"), help="where to write")
     parser.add_argument("--runs", type=int, default=5000, help="runs per point (default: 5000, as in the paper)")
     parser.add_argument("--seed", type=int, default=1, help="seed of problems and play (default: 1)")

@@ -36,11 +36,12 @@ def test_a_replayed_figure_is_the_sweep_it_stands_for():
 def test_the_command_writes_pictures_and_tables(tmp_path, capsys):
     paper.main([str(tmp_path / "out"), "--runs", "4"])
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == [f"figure_{n}{ending}" for n in (2, 3) for ending in (".csv", ".png", ".svg")]
+    assert written == [f"figure_{n}{ending}" for n in (2, 3, 5, 6) for ending in (".csv", ".png", ".svg")]
     assert len(pd.read_csv(tmp_path / "out" / "figure_2.csv")) == 42
+    assert len(pd.read_csv(tmp_path / "out" / "figure_6.csv")) == 35
     said = capsys.readouterr().out
-    assert "figure_3" in said
-    pulls = 7 * 4 * (sum(range(1000, 6001, 1000)) + 9 * 5000)  # algorithms, runs, budgets of both figures
+    assert "figure_5" in said
+    pulls = 7 * 4 * (21_000 + 9 * 5000 + 2 * 15_000)  # algorithms, runs, budgets of the four figures
     assert f"{pulls / 1e6:.1f} million pulls in " in said
 
 
@@ -54,6 +55,15 @@ def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
         assert "Traceback" not in run.stderr
 
 
-def test_only_figures_of_section_5_1_can_be_replayed():
-    with pytest.raises(ValueError, match="figure is 5; it must be 2 or 3"):
-        paper.replay_figure(5)
+def test_figures_5_and_6_are_played_on_movies():
+    for figure, n_arms in ((5, 64), (6, 128)):
+        table = paper.replay_figure(figure, runs=20, seed=3, best_arm="quiet")
+        assert (table["n_arms"] == n_arms).all()
+        row = table[(table["policy"] == "SHVar") & (table["budget"] == 2000)].iloc[0]
+        movies = bai.movielens(n_arms, 20, seed=3, best_arm="quiet")
+        assert row["mistakes"] == bai.simulate(bai.SHVar(), movies, 2000, seed=3).mistakes.sum()
+
+
+def test_only_figures_with_mistake_rates_can_be_replayed():
+    with pytest.raises(ValueError, match="figure is 4; it must be 2, 3, 5 or 6"):
+        paper.replay_figure(4)
