@@ -422,32 +422,36 @@ def verdict(decisions):
     "runs for a single test": ({"plan": "my_claim, my_runs, my_seed = 'known', 980, 7"}, {"plan-test"}),
     "a claim of one's own": (
         {"plan": "my_claim, my_runs, my_seed = 'GapE', 1500, 7"},
-        {"plan-test", "report-test"},
+        {"plan-test", "report-test", "report-hidden"},
     ),
     "report without correction for many tests": (
         report("rejects", ("decide(flat, p_values)", "decide(flat, p_values, level=0.3)")),
-        {"report-test"},
+        {"report-hidden"},
     ),
     "report with one level for each reading": (
         report(
             "unknown", ("decide(flat, p_values)", "decide(flat[:3], p_values[:3]) + decide(flat[3:], p_values[3:])")
         ),
-        {"report-test"},
+        {"report-hidden"},
+    ),
+    "report in which both readings are the same": (
+        report("known", ("my_seed, reading)", "my_seed)")),
+        {"report-hidden"},
     ),
     "report under one reading only": (
-        report("known", ("my_seed, reading)", "my_seed)")),
-        {"report-test"},
+        report("known", (', "quiet": decisions[3:]', "")),
+        {"report-test", "report-hidden"},
     ),
     "seed chosen after looking at the results": (
         report("unknown", ("my_runs, my_seed, reading", "my_runs, my_seed + 1, reading")),
-        {"report-test"},
+        {"report-hidden"},
     ),
     "differences the wrong way round": (
         report("known", ("one.mean() - two.mean()", "two.mean() - one.mean()")),
-        {"report-test"},
+        {"report-hidden"},
     ),
     "verdict by hope": (
         report("known", ('verdict(report["decisions"])', '"reproduced"')),
-        {"report-test"},
+        {"report-hidden"},
     ),
 }
