@@ -13,13 +13,13 @@ from .bandits import GaussianBandits, ReplayBandits, TableBandits, synthetic
 from .experiment import Experiment, identify
 from .policies import SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, Unif
 from .simulate import Outcome, simulate
-from .stats import paired, wilson
-from .sweep import sweep
+from .stats import clopper_pearson, paired, wilson
+from .sweep import read_checkpoint, sweep
 
 __all__ = [
     "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome", "ReplayBandits",
-    "SHAdaVar", "SHVar", "TableBandits", "Unif", "identify", "paired", "plots", "published", "simulate", "sweep",
-    "synthetic", "theory", "wilson",
+    "SHAdaVar", "SHVar", "TableBandits", "Unif", "clopper_pearson", "identify", "paired", "plots", "published",
+    "read_checkpoint", "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 
