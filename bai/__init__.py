@@ -10,6 +10,7 @@ import importlib
 
 from . import theory
 from .bandits import GaussianBandits, ReplayBandits, TableBandits, synthetic
+from .conditional import Conditional, rao_blackwell
 from .experiment import Experiment, identify
 from .policies import SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, Unif
 from .simulate import Outcome, simulate
@@ -17,9 +18,9 @@ from .stats import clopper_pearson, paired, wilson
 from .sweep import read_checkpoint, sweep
 
 __all__ = [
-    "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome", "ReplayBandits",
-    "SHAdaVar", "SHVar", "TableBandits", "Unif", "clopper_pearson", "identify", "paired", "plots", "published",
-    "read_checkpoint", "simulate", "sweep", "synthetic", "theory", "wilson",
+    "SH", "SR", "VBR", "AGapE", "AGapEV", "Conditional", "Experiment", "GapE", "GapEV", "GaussianBandits", "Outcome",
+    "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "Unif", "clopper_pearson", "identify", "paired", "plots",
+    "published", "rao_blackwell", "read_checkpoint", "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 
