@@ -32,7 +32,7 @@ from .supply import Maker, Pack, Supply
 JOB_SECONDS = 0.2  # a job should take this long: enough to drown the handing out, little to lose
 JOB_BYTES = 8_000_000  # and take along no more than this, where processes play
 FIRST_LOOK = 5000  # runs before `until` is looked at for the first time
-LOOK_CONFIDENCE = 0.975  # of the interval at each look; see `sweep`
+LOOK_CONFIDENCE = 0.98  # of the interval at each look; see `sweep`
 
 
 def sweep(
@@ -75,9 +75,10 @@ def sweep(
         needed. An ensemble is played again in whole rounds, with fresh rewards; the rate is then that of its
         instances. A function makes new instances; the rate is that of all instances that it can make.
 
-        The interval is Clopper and Pearson's with confidence 97.5 % at each look. For a given mistake probability
-        the study can stop at one of two neighbouring looks (at others with negligible probability), and each
-        misses with probability at most 2.5 %: the interval of a row covers with probability at least 95 %.
+        The interval is Clopper and Pearson's with confidence 98 % at each look, and covers with probability at least
+        95 % at the look where the row stops. For a given mistake probability it can stop, but for a negligible
+        probability, at two or three neighbouring looks, and misses at each with probability at most 2 %; a test sums
+        the exact probabilities.
 
     Returns
     -------
