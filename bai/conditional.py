@@ -235,39 +235,23 @@ def panel(low, high, nodes, weights, means, spread, best, survivors, law):
 
 
 @compiled
-def panel_edges(means, spread, best):
-    """Return the ends of panels, in standard deviations of the best arm's sample mean.
-
-    A rival with a far smaller spread makes the chance of being beaten jump. Gauss' rule can miss a jump beside the end
-    of a panel, so the jump gets panels of its own.
-    """
-    ends = [z for z in EDGES]
-    for i in range(means.size):
-        width = spread[i] / spread[best]
-        if i != best and width < 0.25:
-            for z in (means[i] - means[best]) / spread[best] + 8.0 * width * np.array([-1.0, 1.0]):
-                if EDGES[0] < z < EDGES[-1]:
-                    ends.append(z)
-    return np.sort(np.array(ends))
-
-
-@compiled
-def elimination_chances(means, spread, best, survivors):
-    """Return, for each run, the probability that at least `survivors` sample means exceed that of the best arm."""
+def integrate(ends, means, spread, best, survivors):
+    """Return, for each run, the chance that the best arm is beaten, as an integral over panels with the given ends."""
     chances, law = np.zeros(means.shape[0]), np.empty(survivors)
+    below, beaten = np.empty(ends.shape[1]), np.empty(ends.shape[1])
     lows, highs = np.empty(200), np.empty(200)
     for r in range(means.shape[0]):
-        b = best[r]
-        ends = panel_edges(means[r], spread[r], b)
-        below = np.array([0.5 * erfc(-z / sqrt(2.0)) for z in ends])
-        beaten = np.array([above(means[r, b] + z * spread[r, b], means[r], spread[r], b, survivors, law) for z in ends])
-        # The chance of being beaten falls from left to right, so each panel has a least and a most.
-        least = (np.diff(below) * beaten[1:]).sum()
-        most = np.diff(below) * beaten[:-1]
-        for j in range(most.size):
-            if most[j] <= 1e-12 * least:
+        b, least = best[r], 0.0
+        for j in range(ends.shape[1]):
+            x = means[r, b] + ends[r, j] * spread[r, b]
+            below[j] = 0.5 * erfc(-ends[r, j] / sqrt(2.0))
+            beaten[j] = above(x, means[r], spread[r], b, survivors, law)
+            if j > 0:  # the chance of being beaten falls from left to right, so each panel has a least and a most
+                least += (below[j] - below[j - 1]) * beaten[j]
+        for j in range(1, ends.shape[1]):
+            if (below[j] - below[j - 1]) * beaten[j - 1] <= 1e-12 * least:
                 continue
-            depth, lows[0], highs[0] = 1, ends[j], ends[j + 1]
+            depth, lows[0], highs[0] = 1, ends[r, j - 1], ends[r, j]
             while depth > 0:
                 depth -= 1
                 low, high = lows[depth], highs[depth]
@@ -280,3 +264,19 @@ def elimination_chances(means, spread, best, survivors):
                     lows[depth], highs[depth], lows[depth + 1], highs[depth + 1] = low, middle, middle, high
                     depth += 2
     return chances
+
+
+def elimination_chances(means: np.ndarray, spread: np.ndarray, best: np.ndarray, survivors: int) -> np.ndarray:
+    """Return, for each run, the probability that at least `survivors` sample means exceed that of the best arm.
+
+    A rival with a far smaller spread makes the chance of being beaten jump. Gauss' rule can miss a jump beside the end
+    of a panel, so the jump gets panels of its own.
+    """
+    ends = np.tile(EDGES, (len(means), 1))
+    at_best = np.arange(len(means)), best
+    width = spread / spread[at_best][:, None]
+    if (width < 0.25).any():
+        center = (means - means[at_best][:, None]) / spread[at_best][:, None]
+        jumps = [np.where(width < 0.25, center + side * width, EDGES[-1]) for side in (-8, 8)]
+        ends = np.sort(np.concatenate([ends, *jumps], axis=1).clip(EDGES[0], EDGES[-1]), axis=1)
+    return integrate(ends, means, spread, best, survivors)

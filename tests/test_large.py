@@ -357,17 +357,18 @@ def test_until_stops_when_every_interval_is_narrow_and_no_look_earlier():
     np.testing.assert_array_equal(table["low"], low)
     first = {"many": 5500, "one": 4 * ONE.runs, "made": FIRST_LOOK}  # whole rounds of at least 5,000 runs
     rounds = table["runs"] / table["problem"].map(first)
-    assert set(rounds) == {1, 2}
-    earlier = bai.clopper_pearson((table["mistakes"] / rounds).astype(int), table["runs"] // 2, LOOK_CONFIDENCE)
-    assert ((earlier[1] - earlier[0])[rounds == 2] / 2 > 0.0095).all()
+    assert set(rounds) == {1, 4}
+    earlier = bai.clopper_pearson((table["mistakes"] / 2).astype(int), table["runs"] // 2, LOOK_CONFIDENCE)
+    assert ((earlier[1] - earlier[0])[rounds > 1] / 2 > 0.0095).all()  # with half the runs it was too wide
 
 
 def test_an_ensemble_that_is_played_again_sees_fresh_rewards():
     problem = bai.synthetic(8, FIRST_LOOK, seed=6)
-    twice = bai.sweep(bai.SH(), problem, 50, seed=7, until=0.01)
+    often = bai.sweep(bai.SH(), problem, 50, seed=7, until=0.01)
     once = bai.sweep(bai.SH(), problem, 50, seed=7)
-    assert twice["runs"][0] == 2 * once["runs"][0]
-    assert 0 < abs(twice["mistakes"][0] - 2 * once["mistakes"][0]) < 6 * np.sqrt(FIRST_LOOK / 2)
+    rounds = often["runs"][0] // once["runs"][0]
+    assert rounds > 1
+    assert 0 < abs(often["mistakes"][0] - rounds * once["mistakes"][0]) < 6 * rounds * np.sqrt(FIRST_LOOK / 4)
 
 
 def test_until_goes_on_from_a_wider_study(tmp_path):
@@ -401,7 +402,7 @@ def miss_probability(p, until, first):
     return total
 
 
-@pytest.mark.parametrize("until, first", [(0.02, 500), (0.01, 5000), (0.005, 7100), (0.0007, 500), (0.004, 700)])
+@pytest.mark.parametrize("until, first", [(0.02, 500), (0.01, 5000), (0.005, 7100), (0.001, 500), (0.004, 700)])
 def test_the_interval_of_until_covers_with_95_per_cent(until, first):
     rates = np.geomspace(until / 50, min(0.5, 40 * until), 300)
     worst = miss_probability(rates, until, first).max()
@@ -430,7 +431,7 @@ def test_chances_of_many_arms_agree_with_draws():
     drawn = means + spread * rng.normal(size=(100_000, 7))
     above = (drawn[:, 1:] > drawn[:, :1]).sum(axis=1)
     for survivors in (1, 2, 4):
-        chance = elimination_chances(means[None], spread[None], np.array([0]), survivors)[0]
+        chance = elimination_chances(np.array([means]), np.array([spread]), np.array([0]), survivors)[0]
         assert binomtest(int((above >= survivors).sum()), 100_000, chance).pvalue > 1e-6
 
 
@@ -438,7 +439,7 @@ MEANS, VARIANCES = np.array([1.0, 0.6, 0.5]), np.array([1.0, 0.5, 2.0])
 
 
 def test_unif_at_one_in_ten_billion_is_the_exact_integral():
-    n = 560 * 3
+    n = 500 * 3
     out = bai.rao_blackwell(bai.Unif(), bai.GaussianBandits(MEANS, VARIANCES, runs=5), n, seed=0)
     sd = np.sqrt(VARIANCES / (n / 3))
 
