@@ -29,7 +29,7 @@ from .simulate import BLOCK, available_cores, check_game, play_block, simple_reg
 from .stats import clopper_pearson, wilson
 from .supply import Maker, Pack, Supply
 
-JOB_SECONDS = 0.2  # a job should take this long: enough to drown the handing out, little to lose
+JOB_SECONDS = 0.5  # a job should take this long: enough to drown the handing out, little to lose
 JOB_BYTES = 8_000_000  # and take along no more than this, where processes play
 FIRST_LOOK = 5000  # runs before `until` is looked at for the first time
 LOOK_CONFIDENCE = 0.98  # of the interval at each look; see `sweep`
