@@ -22,6 +22,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, binomtest, norm
 
 import bai
+from bai import conditional
 from bai.conditional import elimination_chances
 from bai.simulate import BLOCK
 from bai.sweep import FIRST_LOOK, LOOK_CONFIDENCE
@@ -433,6 +434,17 @@ def test_chances_of_many_arms_agree_with_draws():
     for survivors in (1, 2, 4):
         chance = elimination_chances(np.array([means]), np.array([spread]), np.array([0]), survivors)[0]
         assert binomtest(int((above >= survivors).sum()), 100_000, chance).pvalue > 1e-6
+
+
+def test_chances_are_the_same_without_the_compiler(monkeypatch):
+    rng = np.random.default_rng(14)
+    arms = rng.normal(size=(2, 5)), 10 ** rng.uniform(-2, 0, (2, 5))
+    best = arms[0].argmax(axis=1)
+    compiled = [elimination_chances(*arms, best, survivors) for survivors in (1, 3)]
+    for name in ("above", "panel", "integrate"):
+        monkeypatch.setattr(conditional, name, getattr(conditional, name).py_func)
+    for survivors, chances in zip((1, 3), compiled, strict=True):
+        np.testing.assert_allclose(elimination_chances(*arms, best, survivors), chances, rtol=1e-9)
 
 
 MEANS, VARIANCES = np.array([1.0, 0.6, 0.5]), np.array([1.0, 0.5, 2.0])
