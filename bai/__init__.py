@@ -10,16 +10,18 @@ import importlib
 
 from . import theory
 from .bandits import GaussianBandits, LowRankBandits, ReplayBandits, TableBandits, synthetic
+from .conditional import Conditional, rao_blackwell
 from .experiment import Experiment, identify
 from .policies import OCBA, SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, TopTwo, Unif
 from .simulate import Outcome, simulate
-from .stats import paired, wilson
-from .sweep import sweep
+from .stats import clopper_pearson, paired, wilson
+from .sweep import read_checkpoint, sweep
 
 __all__ = [
-    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Experiment", "GapE", "GapEV", "GaussianBandits", "LowRankBandits",
-    "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif", "identify", "movielens",
-    "paired", "plots", "published", "simulate", "sweep", "synthetic", "theory", "wilson",
+    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Conditional", "Experiment", "GapE", "GapEV", "GaussianBandits",
+    "LowRankBandits", "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif",
+    "clopper_pearson", "identify", "movielens", "paired", "plots", "published", "rao_blackwell", "read_checkpoint",
+    "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 

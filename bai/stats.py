@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, ndtri
+from scipy.special import bdtr, betaincinv, ndtri
 
 from . import checks
 
@@ -20,10 +20,7 @@ def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tu
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.037)
     """
-    checks.number("confidence", confidence, above=0, below=1)
-    mistakes, runs = np.asarray(mistakes), np.asarray(runs)
-    if (runs < 1).any() or (mistakes < 0).any() or (mistakes > runs).any():
-        raise ValueError(f"mistakes is {mistakes} in {runs} runs; each must lie between 0 and a positive runs")
+    mistakes, runs = _check_counts(mistakes, runs, confidence)
     z2 = ndtri((1 + confidence) / 2) ** 2
     rate = mistakes / runs
     center = (rate + z2 / (2 * runs)) / (1 + z2 / runs)
@@ -32,6 +29,34 @@ def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tu
     low = np.where(mistakes == 0, 0.0, center - half)
     high = np.where(mistakes == runs, 1.0, center + half)
     return low, high
+
+
+def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact interval of Clopper and Pearson for a rate: it misses with at most 1 - `confidence`.
+
+    It is wider than Wilson's, which errs a little to both sides. With no mistakes in n runs it ends at about
+    3.7 / n.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson([0, 5], 5000)
+    >>> high.round(5)
+    array([0.00074, 0.00233])
+    """
+    mistakes, runs = _check_counts(mistakes, runs, confidence)
+    tail = (1 - confidence) / 2
+    # An end of the beta law that does not exist stands for 0 or 1.
+    low = np.where(mistakes == 0, 0.0, betaincinv(np.maximum(mistakes, 1), runs - mistakes + 1, tail))
+    high = np.where(mistakes == runs, 1.0, betaincinv(mistakes + 1, np.maximum(runs - mistakes, 1), 1 - tail))
+    return low, high
+
+
+def _check_counts(mistakes: ArrayLike, runs: ArrayLike, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    checks.number("confidence", confidence, above=0, below=1)
+    mistakes, runs = np.asarray(mistakes), np.asarray(runs)
+    if (runs < 1).any() or (mistakes < 0).any() or (mistakes > runs).any():
+        raise ValueError(f"mistakes is {mistakes} in {runs} runs; each must lie between 0 and a positive runs")
+    return mistakes, runs
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,16 @@ def sweep(policies=None, problems=GOOD, budgets=30, seed=0, **more):
     return bai.sweep([bai.SH()] if policies is None else policies, problems, budgets, seed, **more)
 
 
+def chances(policy=None, bandits=GOOD, budget=30, seed=0):
+    return bai.rao_blackwell(bai.SH() if policy is None else policy, bandits, budget, seed)
+
+
+def maker(runs, seed):
+    return bai.synthetic(3, runs, seed)
+
+
+REPLAYED = bai.ReplayBandits(np.zeros((1, 2, 30)), [[0, 1]], [[0, 0]])
+
 BAD_CALLS = [
     # problems
     (lambda: bai.GaussianBandits([1.0], [1.0]), "means has shape (1, 1)", "2 arms"),
@@ -86,6 +96,26 @@ BAD_CALLS = [
     (lambda: sweep(policies=[bai.SH(), bai.SH()]), "policies are SH, SH", "only once"),
     (lambda: sweep(budgets=[30, 2]), "budget is 2", "at least 6"),
     (lambda: sweep(progress="yes"), "progress is 'yes'", "True or False"),
+    (lambda: sweep(problems={3: GOOD}), "problems has the name 3", "text"),
+    (lambda: sweep(problems={"x": [1, 2]}), "problem 'x' is [1, 2]", "function of runs and seed"),
+    (lambda: sweep(problems=maker), "problem 'problem' is a function", "either runs or until"),
+    (lambda: sweep(problems=maker, runs=9, until=0.1), "problem 'problem' is a function", "either runs or until"),
+    (lambda: sweep(problems=maker, runs=0), "runs is 0", "at least 1"),
+    (lambda: sweep(problems=lambda runs, seed: GOOD, runs=9), "gave GaussianBandits(runs=5", "ensemble of 500 runs"),
+    (lambda: sweep(problems=lambda runs, seed: 7, until=0.1), "gave 7", "ensemble of 500 runs"),
+    (lambda: sweep(runs=9), "runs is 9", "leave runs out"),
+    (lambda: sweep(until=0), "until is 0", "above 0 and below 0.5"),
+    (lambda: sweep(until=0.1, problems=REPLAYED), "until is 0.1", "leave until out"),
+    (lambda: sweep(checkpoint=7), "checkpoint is 7", "name of a file"),
+    (lambda: sweep(checkpoint="nowhere/study.db"), "checkpoint is 'nowhere", "folder that exists"),
+    (lambda: bai.read_checkpoint("nothing.db"), "checkpoint is 'nothing.db'", "start the study"),
+    (lambda: chances(policy=bai.GapE()), "policy is GapE", "count mistakes"),
+    (lambda: chances(policy=bai.SH(reuse=True)), "policy is SH(reuse=True)", "without reuse"),
+    (lambda: chances(bandits=bai.TableBandits([[0, 1], [1, 2]], [[0, 1]])), "TableBandits(runs=1", "GaussianBandits"),
+    (lambda: chances(bandits=bai.GaussianBandits([1, 0], [1, 1])), "bandits has 1 run", "at least 2"),
+    (lambda: chances(bandits=bai.GaussianBandits([1, 0], [1, 0], runs=2)), "variances has an entry 0", "positive"),
+    (lambda: chances(bandits=bai.GaussianBandits([1, 1], [1, 1], runs=2)), "several best arms", "one best arm"),
+    (lambda: chances(budget=3), "budget is 3", "at least 6"),
     # experiments
     (lambda: bai.Experiment(bai.SHVar(), 3, 30), "SHVar has variances=None", "SHVar(variances=[...])"),
     (lambda: bai.Experiment(bai.GapE(bound=1), 3, 30), "GapE has complexity=None", "complexity=..."),
@@ -99,6 +129,7 @@ BAD_CALLS = [
     # statistics
     (lambda: bai.wilson(5, 3), "mistakes is 5 in 3 runs", "between 0"),
     (lambda: bai.wilson(1, 3, confidence=2), "confidence is 2", "below 1"),
+    (lambda: bai.clopper_pearson(-1, 3), "mistakes is -1 in 3 runs", "between 0"),
     (lambda: bai.paired([True], [True, False]), "first has shape (1,)", "one flag per run"),
     (lambda: bai.paired([0.5], [0.1]), "first has dtype float64", "bool"),
     (lambda: bai.plots.look("Magic"), "policy is 'Magic'", "one of Unif"),
