@@ -15,6 +15,7 @@ The compiled code is here and not in `kernels.py` because it calls nothing there
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import erfc, exp, pi, sqrt
@@ -25,7 +26,7 @@ from numba import njit
 from . import checks
 from .bandits import GaussianBandits
 from .kernels import gather, shuffle
-from .policies import SH, Policy, SHAdaVar, SHVar, Unif
+from .policies import SH, Known, Policy, SHAdaVar, SHVar, Unif
 from .simulate import available_cores, block_count, block_of, check_game
 
 # The best arm's sample mean is integrated over panels at most one standard deviation wide. Further left lies a
@@ -147,7 +148,8 @@ def chances_of_block(policy: Policy, bandits: GaussianBandits, budget: int, seed
     order = np.empty((runs, n_arms), np.int64)
     shuffle(rng, order)
     means, variances = gather(bandits.means, order), gather(bandits.variances, order)
-    known = {name: gather(value, order) for name, value in _known(policy, bandits, budget).items()}
+    known = policy.known(n_arms, budget, bandits.means, bandits.variances)
+    known = _by_arm(known, lambda value: gather(value, order))
     wrong, right = np.zeros(runs), np.ones(runs)
     for pulls, survivors in policy.schedule(n_arms, budget):
         spread = np.sqrt(variances / _stage_counts(policy, pulls, means, variances, known, rng))
@@ -159,12 +161,13 @@ def chances_of_block(policy: Policy, bandits: GaussianBandits, budget: int, seed
             break
         kept = _survivors(rng, means, spread, best, survivors)
         means, variances = np.take_along_axis(means, kept, 1), np.take_along_axis(variances, kept, 1)
-        known = {name: np.take_along_axis(value, kept, 1) for name, value in known.items()}
+        known = _by_arm(known, lambda value, kept=kept: np.take_along_axis(value, kept, 1))
     return wrong
 
 
-def _known(policy: Policy, bandits: GaussianBandits, budget: int) -> dict[str, np.ndarray]:
-    return policy.known(bandits.n_arms, budget, bandits.means, bandits.variances)
+def _by_arm(known: Known, pick: Callable[[np.ndarray], np.ndarray]) -> Known:
+    """Apply `pick` to what is known of each arm, not to what is known of a whole run."""
+    return {name: pick(value) if value.ndim == 2 else value for name, value in known.items()}
 
 
 def _stage_counts(policy: Policy, pulls: int, means, variances, known, rng) -> np.ndarray:

@@ -498,6 +498,7 @@ RB_POLICIES = [
     bai.SHAdaVar(),
     bai.SHAdaVar(bound="plug-in"),
     bai.SHAdaVar(warmup="printed"),
+    bai.SHAdaVar(bound="bernstein", span=4.0),
 ]
 
 
