@@ -9,12 +9,15 @@ from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "_ext")]
 
 pytest.importorskip("jupyter_book", reason="jupyter-book is not installed")
 make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
+from lists import LICENCE, exercises, figures, notebooks  # noqa: E402
+
 needs_chromium = pytest.mark.skipif(not make_pdf.CHROMIUM, reason="no chromium on this machine")
 
 # What axe-core may report, and why it is not ours to mend.
@@ -136,6 +139,21 @@ def test_api_page_has_every_public_name(build):
     bai = pytest.importorskip("bai")
     page = (build[0] / "reference" / "api.html").read_text()
     assert [name for name in bai.__all__ if not re.search(rf'id="(module-)?bai\.{name}"', page)] == []
+
+
+def test_exercise_page_lists_every_exercise(build):
+    page = (build[0] / "chapters" / "exercises.html").read_text()
+    listed = re.findall(r'href="[\w.]*#(ex-[\w-]+)"', page)
+    assert listed == [label for notebook in notebooks().values() for _, label in exercises(notebook)]
+
+
+def test_figures_are_offered_as_files_with_their_licence(build):
+    folder = build[0] / "chapters"
+    offered = re.findall(r'<a href="(figures/[\w-]+\.png)" download', (folder / "figures.html").read_text())
+    assert offered == [
+        f"figures/{about['figure']['name']}.png" for notebook in notebooks().values() for about, _ in figures(notebook)
+    ]
+    assert len(offered) > 20 and {Image.open(folder / file).text["License"] for file in offered} == {LICENCE}
 
 
 def test_launch_buttons_appear_only_where_the_address_is_known(monkeypatch):
