@@ -291,15 +291,16 @@ def _regress(given, ones, other, own, ridge, biases, fixed):
     return own
 
 
-def anonymous(factors: Factors, seed: int = 0) -> Factors:
+def anonymous(factors: Factors, rng: np.random.Generator | None = None) -> Factors:
     """Return factors for all to see: in random order, without names, and blurred.
 
     The factors of a movie with a single rating point exactly where those of its only rater do, and two such movies of
     one rater are parallel, with lengths in the ratio of their stars. So the factors are mixed with Gaussian noise of
     the same covariance, a tenth of the spread for movies and three tenths for users. Mean and covariance over movies
-    and over users stay what they are.
+    and over users stay what they are. Who knew the noise could take it off again: by default it comes from a
+    generator that nobody can restart.
     """
-    rng = np.random.default_rng(checks.integer("seed", seed, least=0))
+    rng = np.random.default_rng() if rng is None else rng
     shuffled = [rng.permutation(side) for side in factors]
     return Factors(*(_blurred(side, share, rng) for side, share in zip(shuffled, (0.1, 0.3), strict=True)))
 
