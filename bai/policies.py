@@ -216,9 +216,9 @@ class SHAdaVar(_Elimination):
         for GapE unless it is given here.
     repeats : {"trusted", "doubted"}
         What an arm with N equal rewards is thought to be. "trusted": it has no noise, and is not pulled again in the
-        stage. "doubted": its variance is at most D^2 log(1/delta) / N, where D is the range of all rewards seen, for
-        another value that had more than probability log(1/delta) / N would have come up with probability 1 - delta.
-        Nothing changes for continuous rewards.
+        stage. "doubted": its variance is at most D^2 log(1/delta) / N, where D is the range of all rewards seen (in the
+        stage, unless `reuse`), for other values that together had more than probability log(1/delta) / N would have
+        come up with probability 1 - delta, if delta is at most 0.135. Nothing changes for continuous rewards.
 
     Examples
     --------
