@@ -114,7 +114,7 @@ FAMILIES = {
     "rare successes": Family(
         _bernoulli(100, 10, 50), (640, 1280, 2560), "best pays 1 with chance 0.1, others 0.01 to 0.05"
     ),
-    "heavy tails": Family(_heavy_tailed, (320, 640, 1280), "nominal arms of Section 5.1, noise with Student's t_3 law"),
+    "heavy tails": Family(_heavy_tailed, (320, 640, 1280), "unperturbed arms of Section 5.1, noise with Student's law"),
     "MovieLens, 64": Family(
         lambda runs, seed: movielens.problems(64, runs, seed), (1000, 3000), "Section 5.2, best arm noisy"
     ),
