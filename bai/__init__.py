@@ -20,15 +20,15 @@ from .sweep import read_checkpoint, sweep
 __all__ = [
     "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Conditional", "Experiment", "GapE", "GapEV", "GaussianBandits",
     "LowRankBandits", "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif",
-    "clopper_pearson", "identify", "movielens", "paired", "plots", "published", "rao_blackwell", "read_checkpoint",
-    "simulate", "sweep", "synthetic", "theory", "wilson",
+    "clopper_pearson", "identify", "leaderboard", "movielens", "paired", "plots", "published", "rao_blackwell",
+    "read_checkpoint", "simulate", "sweep", "synthetic", "theory", "wilson",
 ]  # fmt: skip
 
 
 def __getattr__(name: str):
     # matplotlib takes longer to import than the rest together, and many simulations never draw; and a module that
     # is run as a program (`python -m bai.paper`, `python -m bai.movielens`) must not be imported before.
-    if name in ("movielens", "plots"):
+    if name in ("leaderboard", "movielens", "plots"):
         return importlib.import_module(f"bai.{name}")
     if name == "published":
         return importlib.import_module("bai.paper").published

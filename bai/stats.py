@@ -81,14 +81,25 @@ class Paired:
     @property
     def p_value(self) -> float:
         """Exact McNemar test: if both err equally often, either is equally likely to err alone."""
-        alone = self.only_first + self.only_second
-        return float(min(1.0, 2 * bdtr(min(self.only_first, self.only_second), alone, 0.5)))
+        return float(mcnemar(self.only_first, self.only_second))
 
     def __repr__(self) -> str:
         return (
             f"Paired(difference={self.difference:+.4f} ± {1.96 * self.standard_error:.4f}, "
             f"only_first={self.only_first}, only_second={self.only_second}, p={self.p_value:.2g})"
         )
+
+
+def mcnemar(only_first: ArrayLike, only_second: ArrayLike) -> np.ndarray:
+    """Return the two-sided p-value of the exact McNemar test, given the runs in which only one of two policies erred.
+
+    Examples
+    --------
+    >>> mcnemar([3, 0], [0, 10]).round(3)
+    array([0.25 , 0.002])
+    """
+    only_first, only_second = np.asarray(only_first), np.asarray(only_second)
+    return np.minimum(1.0, 2 * bdtr(np.minimum(only_first, only_second), only_first + only_second, 0.5))
 
 
 def paired(first: ArrayLike, second: ArrayLike) -> Paired:
