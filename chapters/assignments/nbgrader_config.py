@@ -1,9 +1,14 @@
 """Settings of nbgrader for this folder: run nbgrader here. The instructor's guide of the book says how."""
 
+import os
+import sys
 from pathlib import Path
 
 import nbformat
 from nbgrader import preprocessors as steps
+
+# nbgrader calls alembic by its bare name; it lies beside the Python that runs nbgrader.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 RELEASE = Path(__file__).resolve().parent / "release"
 
