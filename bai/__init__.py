@@ -27,7 +27,7 @@ __all__ = [
 
 def __getattr__(name: str):
     # matplotlib takes longer to import than the rest together, and many simulations never draw; and a module that
-    # is run as a program (`python -m bai.paper`, `python -m bai.movielens`) must not be imported before.
+    # is run as a program (`python -m bai.paper`, `bai.movielens`, `bai.leaderboard`) must not be imported before.
     if name in ("leaderboard", "movielens", "plots"):
         return importlib.import_module(f"bai.{name}")
     if name == "published":

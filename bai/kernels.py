@@ -1,8 +1,8 @@
 """The compiled loops behind `simulate`: each plays a block of runs and writes pulls and answers in place.
 
 A kernel makes the same pulls as the plain version of its algorithm in `plain.py`, reward for reward, and
-compares the same floating-point expressions, so that even ties fall alike. All compiled code lives in this
-one file because numba's cache on disk notices changes of the file that it compiles and of no other.
+compares the same floating-point expressions, so that even ties fall alike. Compiled code that calls each
+other lives in one file because numba's cache on disk notices changes of the file that it compiles and of no other.
 
 Within a run the arms are known by their position 0 ... K - 1. Ties go to the lowest position; `simulate` puts
 the arms in random order first.

@@ -1,7 +1,8 @@
 """The MovieLens problems of Section 5.2, and the factors behind them.
 
 ``bai.movielens(n_arms, runs, seed)`` works at once, from rank-5 factors that ship with the package.
-``python -m bai.movielens --download`` makes those factors again from the ratings of MovieLens 1M.
+``python -m bai.movielens --download`` makes such factors from the ratings of MovieLens 1M, each
+time with other noise.
 
 The ratings belong to GroupLens (F. M. Harper and J. A. Konstan, "The MovieLens datasets: history and context", ACM
 Transactions on Interactive Intelligent Systems, 2015). Their licence forbids passing them on, so the package holds a

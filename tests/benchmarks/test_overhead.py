@@ -13,15 +13,6 @@ from bai.simulate import BLOCK, play_block
 K, N = 64, 5000
 
 
-@pytest.fixture
-def say(capsys):
-    def show(text):
-        with capsys.disabled():
-            print(text)
-
-    return show
-
-
 def executors(stack):
     from distributed import Client, LocalCluster
 

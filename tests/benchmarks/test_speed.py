@@ -31,15 +31,6 @@ def best_times(tries, **jobs):
     return {name: min(taken) for name, taken in times.items()}
 
 
-@pytest.fixture
-def say(capsys):
-    def show(text):
-        with capsys.disabled():
-            print(text)
-
-    return show
-
-
 def one_core(policy, bandits, budget=N):
     with ThreadPoolExecutor(1) as executor:
         return bai.simulate(policy, bandits, budget, seed=1, executor=executor)
