@@ -5,8 +5,6 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 
-import pytest
-
 import bai
 from bai.simulate import BLOCK, play_block
 
