@@ -1,53 +1,113 @@
-"""Checks of arguments: every error names the argument, the value and what would be right."""
+"""Checks of arguments: each returns the value to use, or raises an error that names argument, value and remedy.
+
+A wrong type raises TypeError, a wrong value ValueError.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def integer(name: str, value, least: int) -> int:
-    """Return `value` as an int, or raise ValueError if it is not a whole number of at least `least`."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-    if not whole and isinstance(value, numbers.Real):
-        whole = math.isfinite(value) and value == int(value) and not isinstance(value, (bool, np.bool_))
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def shown(value: Any, longest: int = 80) -> str:
+    """Return the value as an error message shows it: a long one is cut in the middle.
+
+    Examples
+    --------
+    >>> shown(10**40, longest=20)
+    '100000000...00000000'
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # an integer with too many digits for text
+        text = f"{type(value).__name__} of {value.bit_length()} bits"
+    half = (longest - 3) // 2
+    return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
+
+
+def wrong_type(name: str, value: Any, needed: str) -> NoReturn:
+    """Raise TypeError: what the argument is, of which type, and what it must be."""
+    raise TypeError(f"{name} is {shown(value)}, of type {type(value).__name__}; it must be {needed}")
+
+
+def integer(name: str, value: Any, least: int) -> int:
+    """Return `value` as an int of at least `least`.
+
+    Examples
+    --------
+    >>> integer("budget", np.int16(5000), least=1)
+    5000
+    >>> integer("budget", 0.5, least=1)
+    Traceback (most recent call last):
+    ...
+    ValueError: budget is 0.5; it must be a whole number of at least 1
+    """
+    if not _is_number(value):
+        wrong_type(name, value, f"a whole number of at least {least}")
+    whole = isinstance(value, numbers.Integral) or (math.isfinite(value) and value == int(value))
     if not whole or value < least:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+        raise ValueError(f"{name} is {shown(value)}; it must be a whole number of at least {least}")
+    if value >= 2**63:
+        raise ValueError(f"{name} is {shown(value)}; it must be below 2**63")
     return int(value)
 
 
-def number(name: str, value, above: float = -math.inf, below: float = math.inf) -> float:
-    """Return `value` as a float, or raise ValueError unless it is finite and `above` < value < `below`."""
-    usable = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not usable or not math.isfinite(value) or not above < value < below:
-        limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
-        raise ValueError(f"{name} is {value!r}; it must be a finite number {' and '.join(limits)}".rstrip())
-    return float(value)
+def number(name: str, value: Any, above: float = -math.inf, below: float = math.inf) -> float:
+    """Return `value` as a finite float with `above` < value < `below`."""
+    limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
+    needed = f"a finite number {' and '.join(limits)}".rstrip()
+    if not _is_number(value):
+        wrong_type(name, value, needed)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result) or not above < result < below:
+        raise ValueError(f"{name} is {shown(value)}; it must be {needed}")
+    return result
 
 
-def choice(name: str, value, choices: tuple[str, ...]) -> str:
-    """Return `value`, or raise ValueError unless it is one of `choices`."""
-    if not isinstance(value, str) or value not in choices:
-        allowed = " or ".join(repr(c) for c in choices)
-        raise ValueError(f"{name} is {value!r}; it must be {allowed}")
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return `value`, one of `choices`."""
+    needed = " or ".join(repr(c) for c in choices)
+    if not isinstance(value, str):
+        wrong_type(name, value, needed)
+    if value not in choices:
+        raise ValueError(f"{name} is {shown(value)}; it must be {needed}")
     return value
 
 
-def flag(name: str, value) -> bool:
-    """Return `value`, or raise ValueError unless it is True or False."""
+def flag(name: str, value: Any) -> bool:
+    """Return `value`, True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} is {value!r}; it must be True or False")
+        wrong_type(name, value, "True or False")
     return bool(value)
 
 
-def array(name: str, value, ndim: int | tuple[int, ...], least: float = -math.inf) -> np.ndarray:
-    """Return `value` as a finite float array with `ndim` axes, or raise ValueError that shows what is wrong."""
+def array(name: str, value: ArrayLike, ndim: int | tuple[int, ...], least: float = -math.inf) -> np.ndarray:
+    """Return `value` as a finite float array with `ndim` axes and entries of at least `least`."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked entries; fill them or leave their arms out")
+    if isinstance(value, (str, bytes, dict, set, frozenset)) or value is None:
+        wrong_type(name, value, "an array of numbers")
     try:
-        result = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"it has entries of type {given.dtype.type.__name__}")
+        result = given.astype(float)
+    except ValueError as error:
         raise ValueError(f"{name} cannot be read as an array of numbers ({error}); rows must be equally long") from None
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name} cannot be read as an array of numbers ({error}); give numbers only") from None
     allowed = (ndim,) if isinstance(ndim, int) else ndim
     if result.ndim not in allowed:
         axes = " or ".join(str(n) for n in allowed)
@@ -58,3 +118,38 @@ def array(name: str, value, ndim: int | tuple[int, ...], least: float = -math.in
         limit = f" and at least {least:g}" if least > -math.inf else ""
         raise ValueError(f"{name}[{', '.join(map(str, where))}] is {result[where]}; every entry must be finite{limit}")
     return result
+
+
+def integers(name: str, value: ArrayLike, least: int, axes: int = 1) -> np.ndarray:
+    """Return `value` as an array of whole numbers of at least `least`, with at most so many axes."""
+    given = np.asarray(value)
+    if given.ndim > axes:
+        raise ValueError(f"{name} has shape {given.shape}; it must have at most {axes} axes")
+    if given.dtype.kind in "iu" and given.min(initial=least) >= least:
+        return given.astype(np.int64)
+    whole = [integer(name, entry, least) for entry in given.ravel().tolist()]
+    return np.array(whole, dtype=np.int64).reshape(given.shape)
+
+
+def arms(name: str, value: ArrayLike, least: float = -math.inf, ndim: int | tuple[int, ...] = 1) -> np.ndarray:
+    """Return `value` as an array of numbers, one per arm along its last axis, for at least two arms."""
+    result = array(name, value, ndim, least)
+    if result.shape[-1] < 2:
+        raise ValueError(f"{name} has shape {result.shape}; its last axis must hold at least 2 arms")
+    return result
+
+
+def same_shape(means: np.ndarray, variances: np.ndarray) -> None:
+    """Raise ValueError unless there is a variance for each mean."""
+    if means.shape != variances.shape:
+        raise ValueError(f"variances has shape {variances.shape} but means has shape {means.shape}; they must agree")
+
+
+def several(name: str, value: Any) -> list:
+    """Return the entries of an argument that may be one value or any finite collection of them."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return [value]
+    entries = list(value)
+    if not entries:
+        raise ValueError(f"{name} is empty; give at least one")
+    return entries
