@@ -6,30 +6,63 @@
 True
 """
 
-import importlib
+from typing import TYPE_CHECKING, Any
 
-from . import theory
-from .bandits import GaussianBandits, LowRankBandits, ReplayBandits, TableBandits, synthetic
+from . import policies, theory
 from .conditional import Conditional, rao_blackwell
 from .experiment import Experiment, identify
-from .policies import OCBA, SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, SHAdaVar, SHVar, TopTwo, Unif
-from .simulate import Outcome, simulate
-from .stats import clopper_pearson, paired, wilson
-from .sweep import read_checkpoint, sweep
+from .play import Outcome, simulate
+from .policies import *  # noqa: F403
+from .policies import variance_bounds
+from .problems import (
+    Bandits,
+    BernoulliBandits,
+    GaussianBandits,
+    LowRankBandits,
+    ReplayBandits,
+    TableBandits,
+    movielens,
+    synthetic,
+)
+from .stats import Paired, clopper_pearson, paired, wilson
+from .study import SweepTable, Until, read_checkpoint, sweep
+
+if TYPE_CHECKING:
+    from . import plots
 
 __all__ = [
-    "OCBA", "SH", "SR", "VBR", "AGapE", "AGapEV", "Conditional", "Experiment", "GapE", "GapEV", "GaussianBandits",
-    "LowRankBandits", "Outcome", "ReplayBandits", "SHAdaVar", "SHVar", "TableBandits", "TopTwo", "Unif",
-    "clopper_pearson", "identify", "leaderboard", "movielens", "paired", "plots", "published", "rao_blackwell",
-    "read_checkpoint", "simulate", "sweep", "synthetic", "theory", "wilson",
-]  # fmt: skip
+    "Bandits",
+    "BernoulliBandits",
+    "Conditional",
+    "Experiment",
+    "GaussianBandits",
+    "LowRankBandits",
+    "Outcome",
+    "Paired",
+    "ReplayBandits",
+    "SweepTable",
+    "TableBandits",
+    "Until",
+    "clopper_pearson",
+    "identify",
+    "movielens",
+    "paired",
+    "plots",
+    "rao_blackwell",
+    "read_checkpoint",
+    "simulate",
+    "sweep",
+    "synthetic",
+    "theory",
+    "variance_bounds",
+    "wilson",
+]
+__all__ += policies.__all__
 
 
-def __getattr__(name: str):
-    # matplotlib takes longer to import than the rest together, and many simulations never draw; and a module that
-    # is run as a program (`python -m bai.paper`, `bai.movielens`, `bai.leaderboard`) must not be imported before.
-    if name in ("leaderboard", "movielens", "plots"):
-        return importlib.import_module(f"bai.{name}")
-    if name == "published":
-        return importlib.import_module("bai.paper").published
+def __getattr__(name: str) -> Any:
+    if name == "plots":  # matplotlib takes longer to import than the rest together, and many simulations never draw
+        import importlib
+
+        return importlib.import_module("bai.plots")
     raise AttributeError(f"module 'bai' has no attribute {name!r}")

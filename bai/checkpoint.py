@@ -15,24 +15,34 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
+from . import checks
 
 MARK = 0x62616931  # SQLite's application_id of our files: "bai1"
-FORMAT = 1
+FORMAT = 2
 
 SCHEMA = """
     CREATE TABLE study (description TEXT NOT NULL);
     CREATE TABLE blocks (
-        cell INTEGER, block INTEGER, runs INTEGER, mistakes INTEGER, seconds REAL, checksum INTEGER,
-        PRIMARY KEY (cell, block)
+        row INTEGER, block INTEGER, runs INTEGER, mistakes BLOB, regret REAL, squares REAL, seconds REAL,
+        checksum INTEGER, PRIMARY KEY (row, block)
     ) WITHOUT ROWID;
 """
 
-Row = tuple[int, int, int, int, float]  # cell, block, runs, mistakes, seconds
+
+class BlockResult(NamedTuple):
+    """What came of a block of runs."""
+
+    block: int
+    runs: int
+    mistakes: bytes  # one bit per run
+    regret: float  # sum over the runs
+    squares: float  # sum of squared regrets
+    seconds: float
 
 
 class Checkpoint:
@@ -45,32 +55,31 @@ class Checkpoint:
         What the study is, ready for JSON. A file of another study is refused. Without it the file must exist.
     """
 
-    def __init__(self, path: str | os.PathLike, study: dict | None = None):
-        try:
-            self.path = Path(path)
-        except TypeError:
-            raise ValueError(f"checkpoint is {path!r}; it must be the name of a file") from None
+    def __init__(self, path: str | os.PathLike[str], study: dict[str, Any] | None = None):
+        if not isinstance(path, (str, os.PathLike)):
+            checks.wrong_type("checkpoint", path, "the name of a file")
+        self.path: Path = Path(path)
         exists = self.path.exists()
         if study is None and not exists:
             raise ValueError(f"checkpoint is '{self.path}', but there is no such file; start the study first")
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise ValueError(f"checkpoint is '{self.path}'; it must be a file in a folder that exists")
         with self._explained():
-            self.connection = sqlite3.connect(self.path, timeout=60)
+            # A file, even if it is called ":memory:".
+            self.connection: sqlite3.Connection = sqlite3.connect(self.path.absolute(), timeout=60)
         try:
             with self._explained():
                 if study is not None and self._is_empty():
                     self._begin(study)
-                self.study = self._read_study()
-                if study is not None:
-                    self._compare(study)
-                self._rows = self._read_rows()
+                self.study: dict[str, Any] = self._read_study()
+            if study is not None:
+                self._compare(study)
         except BaseException:
             self.connection.close()
             raise
 
     @contextmanager
-    def _explained(self):
+    def _explained(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -81,7 +90,7 @@ class Checkpoint:
         except (sqlite3.DatabaseError, json.JSONDecodeError, UnicodeDecodeError) as error:
             self._refuse(error)
 
-    def _refuse(self, reason) -> None:
+    def _refuse(self, reason: Any) -> NoReturn:
         raise ValueError(
             f"checkpoint '{self.path}' is damaged or is not a checkpoint ({reason}); "
             "restore it from a copy, or give the name of a new file"
@@ -90,7 +99,7 @@ class Checkpoint:
     def _is_empty(self) -> bool:
         return self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
 
-    def _begin(self, study: dict) -> None:
+    def _begin(self, study: dict[str, Any]) -> None:
         text = json.dumps(study)
         with self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
@@ -102,7 +111,7 @@ class Checkpoint:
             self.connection.execute(f"PRAGMA application_id = {MARK}")
             self.connection.execute(f"PRAGMA user_version = {FORMAT}")
 
-    def _read_study(self) -> dict:
+    def _read_study(self) -> dict[str, Any]:
         ask = self.connection.execute
         if ask("PRAGMA application_id").fetchone()[0] != MARK:
             self._refuse("it was made by another program")
@@ -116,42 +125,45 @@ class Checkpoint:
         self._start = zlib.crc32(text.encode())
         return json.loads(text)
 
-    def _compare(self, study: dict) -> None:
+    def _compare(self, study: dict[str, Any]) -> None:
         for key, value in study.items():
-            theirs = self.study.get(key)
+            theirs: Any = self.study.get(key)
             if theirs == value:
                 continue
-            if isinstance(value, dict) and isinstance(theirs, dict) and list(theirs) == list(value):
+            if key == "problems" and list(theirs) == list(value):
                 name = next(name for name in value if theirs[name] != value[name])
                 raise ValueError(
                     f"checkpoint '{self.path}' belongs to another study: its problem {name!r} has other arms than the "
                     "one given here; give the problem of that study, or the name of a new file"
                 )
-            there, here = (list(v) if isinstance(v, dict) else v for v in (theirs, value))
+            there, here = (list(v) if key == "problems" else v for v in (theirs, value))
             raise ValueError(
                 f"checkpoint '{self.path}' belongs to another study: {key} there {there}, here {here}; "
                 "repeat that study's call, or give the name of a new file"
             )
 
-    def _checksum(self, row: Row) -> int:
-        return zlib.crc32(repr(row).encode(), self._start)
+    def _checksum(self, values: tuple[Any, ...]) -> int:
+        return zlib.crc32(repr(values).encode(), self._start)
 
-    def _read_rows(self) -> np.ndarray:
-        rows = self.connection.execute("SELECT * FROM blocks ORDER BY cell, block").fetchall()
-        for *row, checksum in rows:
-            if self._checksum(tuple(row)) != checksum:
-                self._refuse(f"block {row[1]} has a wrong checksum")
-        return np.array(rows, dtype=float).reshape(-1, 6)[:, :5]
+    def results(self, row: int) -> dict[int, BlockResult]:
+        """Return the blocks of a row of the study's table that are in the file."""
+        found: dict[int, BlockResult] = {}
+        with self._explained():
+            for *values, checksum in self.connection.execute("SELECT * FROM blocks WHERE row = ?", (row,)):
+                result = BlockResult(*values[1:])
+                if self._checksum((row, *result)) != checksum:
+                    self._refuse(f"block {result.block} has a wrong checksum")
+                found[result.block] = result
+        return found
 
-    def blocks(self, cell: int) -> np.ndarray:
-        """Return the blocks of one cell that the file held when it was opened: block, runs, mistakes, seconds."""
-        return self._rows[self._rows[:, 0] == cell, 1:]
-
-    def record(self, rows: Iterable[Row]) -> None:
-        """Add blocks, all or none of them."""
-        rows = [(*row, self._checksum(row)) for row in rows]
+    def record(self, results: Iterable[tuple[int, BlockResult]]) -> None:
+        """Add blocks, each with the number of its row: all or none of them."""
+        values = [(row, *result) for row, result in results]
         with self._explained(), self.connection:
-            self.connection.executemany("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self.connection.executemany(
+                "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*entry, self._checksum(entry)) for entry in values],
+            )
 
     def count(self) -> int:
         """Return the number of blocks in the file."""
@@ -160,12 +172,3 @@ class Checkpoint:
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
-
-
-def totals(path: str | os.PathLike) -> tuple[dict, np.ndarray]:
-    """Return what the study of a file is, and runs, mistakes and seconds of each of its cells so far."""
-    with closing(Checkpoint(path)) as checkpoint:
-        study, rows = checkpoint.study, checkpoint._rows
-    cells = len(study["policies"]) * len(study["problems"]) * len(study["budgets"])
-    sums = [np.bincount(rows[:, 0].astype(int), rows[:, column], minlength=cells) for column in (2, 3, 4)]
-    return study, np.array(sums)

@@ -14,17 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-
-
 def shown(value: Any, longest: int = 80) -> str:
     """Return the value as an error message shows it: a long one is cut in the middle.
 
     Examples
     --------
     >>> shown(10**40, longest=20)
-    '100000000...00000000'
+    '10000000...00000000'
     """
     try:
         text = repr(value)
@@ -39,7 +35,13 @@ def wrong_type(name: str, value: Any, needed: str) -> NoReturn:
     raise TypeError(f"{name} is {shown(value)}, of type {type(value).__name__}; it must be {needed}")
 
 
-def integer(name: str, value: Any, least: int) -> int:
+def not_installed(what: str, package: str, extra: str) -> ModuleNotFoundError:
+    """Return the error for a package that only some people need, and that is missing."""
+    message = f"{what} needs {package}, which is not installed; install it with: pip install 'bai[{extra}]'"
+    return ModuleNotFoundError(message, name=package)
+
+
+def integer(name: str, value: Any, least: int, below: int | None = 2**63) -> int:
     """Return `value` as an int of at least `least`.
 
     Examples
@@ -51,21 +53,22 @@ def integer(name: str, value: Any, least: int) -> int:
     ...
     ValueError: budget is 0.5; it must be a whole number of at least 1
     """
-    if not _is_number(value):
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         wrong_type(name, value, f"a whole number of at least {least}")
-    whole = isinstance(value, numbers.Integral) or (math.isfinite(value) and value == int(value))
-    if not whole or value < least:
+    given: Any = value
+    whole = isinstance(given, numbers.Integral) or (math.isfinite(given) and given == int(given))
+    if not whole or given < least:
         raise ValueError(f"{name} is {shown(value)}; it must be a whole number of at least {least}")
-    if value >= 2**63:
-        raise ValueError(f"{name} is {shown(value)}; it must be below 2**63")
-    return int(value)
+    if below is not None and int(given) >= below:
+        raise ValueError(f"{name} is {shown(value)}; it must be below {below}")
+    return int(given)
 
 
 def number(name: str, value: Any, above: float = -math.inf, below: float = math.inf) -> float:
     """Return `value` as a finite float with `above` < value < `below`."""
     limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
     needed = f"a finite number {' and '.join(limits)}".rstrip()
-    if not _is_number(value):
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         wrong_type(name, value, needed)
     try:
         result = float(value)
@@ -73,6 +76,24 @@ def number(name: str, value: Any, above: float = -math.inf, below: float = math.
         result = math.inf
     if not math.isfinite(result) or not above < result < below:
         raise ValueError(f"{name} is {shown(value)}; it must be {needed}")
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a positive number whose square and the inverse of it are far from overflow.
+
+    Examples
+    --------
+    >>> positive("bound", 1e-160)
+    Traceback (most recent call last):
+    ...
+    ValueError: bound is 1e-160; it must lie between 1e-100 and 1e+100, so measure rewards in another unit
+    """
+    result = number(name, value, above=0)
+    if not 1e-100 <= result <= 1e100:
+        raise ValueError(
+            f"{name} is {result}; it must lie between 1e-100 and 1e+100, so measure rewards in another unit"
+        )
     return result
 
 
@@ -145,7 +166,7 @@ def same_shape(means: np.ndarray, variances: np.ndarray) -> None:
         raise ValueError(f"variances has shape {variances.shape} but means has shape {means.shape}; they must agree")
 
 
-def several(name: str, value: Any) -> list:
+def several(name: str, value: Any) -> list[Any]:
     """Return the entries of an argument that may be one value or any finite collection of them."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return [value]

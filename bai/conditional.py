@@ -9,31 +9,30 @@ integral over its own sample mean, and no run has to make the mistake for us to 
 A run here goes through the stages as usual, but whenever an arm must go, it draws the survivors *given that the best
 arm survives*. With e_s from stage s, its chance of a mistake is 1 - (1 - e_1) ... (1 - e_m), and the average of these
 chances over runs is unbiased for the mistake probability.
-
-The compiled code is here and not in `kernels.py` because it calls nothing there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 from math import erfc, exp, pi, sqrt
 
 import numpy as np
-from numba import njit
 
 from . import checks
-from .bandits import GaussianBandits
-from .kernels import gather, shuffle
-from .policies import SH, Known, Policy, SHAdaVar, SHVar, Unif
-from .simulate import available_cores, block_count, block_of, check_game
+from .compiling import compiled
+from .play import CORES, block_generator, check_game, map_blocks
+from .policies import SH, Known, SHAdaVar, SHVar, Unif
+from .policies.halving import Elimination
+from .problems import Bandits, GaussianBandits
+from .sampling import gather, shuffle
 
 # The best arm's sample mean is integrated over panels at most one standard deviation wide. Further left lies a
 # probability of 1e-316; what lies further right is less than 1e-14 of the whole, as a higher mean is beaten less often.
 EDGES = np.arange(-38.0, 9.0)
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(15)
-CHECK_NODES, CHECK_WEIGHTS = np.polynomial.legendre.leggauss(7)
+RULE = np.polynomial.legendre.leggauss(15)  # nodes and weights
+CHECK_RULE = np.polynomial.legendre.leggauss(7)
 PRECISION = 1e-7  # relative, of the rule with 7 points; that with 15 is far closer
 
 
@@ -47,7 +46,7 @@ class Conditional:
         The chance of a mistake in each run, given what was simulated of it.
     """
 
-    policy: Policy
+    policy: Elimination
     budget: int
     chances: np.ndarray
 
@@ -82,7 +81,7 @@ class Conditional:
 
 
 def rao_blackwell(
-    policy: Policy, bandits: GaussianBandits, budget: int, seed: int, executor: Executor | None = None
+    policy: Elimination, bandits: GaussianBandits, budget: int, seed: int, executor: Executor | None = None
 ) -> Conditional:
     """Estimate a mistake probability, however small, from chances instead of mistakes.
 
@@ -99,7 +98,7 @@ def rao_blackwell(
         R runs of K arms: positive variances, one best arm.
     budget, seed : int
     executor : concurrent.futures.Executor, optional
-        Who plays the blocks; by default threads on all cores.
+        Plays the blocks; by default threads on all cores do.
 
     Returns
     -------
@@ -113,25 +112,20 @@ def rao_blackwell(
     >>> 1e-7 < out.mistake_rate < 1e-6
     True
     """
-    _check(policy, bandits, budget)
-    seed = checks.integer("seed", seed, least=0)
-    jobs = [(policy, block_of(bandits, b), budget, seed, b) for b in range(block_count(bandits))]
-    if executor is None:
-        with ThreadPoolExecutor(available_cores()) as threads:
-            parts = list(threads.map(lambda job: chances_of_block(*job), jobs))
-    else:
-        parts = [future.result() for future in [executor.submit(chances_of_block, *job) for job in jobs]]
-    return Conditional(policy, int(budget), np.concatenate(parts))
+    budget = _check(policy, bandits, budget)
+    play = partial(block_chances, policy, budget, checks.integer("seed", seed, 0, below=None))
+    chances = map_blocks(play, bandits, executor, CORES)
+    return Conditional(policy, budget, np.concatenate(chances))
 
 
-def _check(policy: Policy, bandits: GaussianBandits, budget: int) -> None:
-    check_game(policy, bandits, budget)
+def _check(policy: Elimination, bandits: GaussianBandits, budget: int) -> int:
+    budget = check_game(policy, bandits, budget)
     if type(policy) not in (Unif, SH, SHVar, SHAdaVar) or policy.reuse:
         raise ValueError(
             f"policy is {policy}; chances can be computed for Unif, SH, SHVar and SHAdaVar without reuse. "
             "For others count mistakes with simulate or sweep"
         )
-    if not isinstance(bandits, GaussianBandits):
+    if not isinstance(bandits, GaussianBandits) or type(bandits).draw is not GaussianBandits.draw:
         raise ValueError(f"bandits is {bandits!r}; chances can be computed for GaussianBandits only")
     if bandits.runs < 2:
         raise ValueError("bandits has 1 run; give at least 2, for example with runs=1000")
@@ -139,20 +133,21 @@ def _check(policy: Policy, bandits: GaussianBandits, budget: int) -> None:
         raise ValueError("variances has an entry 0; every arm must have a positive variance")
     if ((bandits.means == bandits.means.max(axis=1, keepdims=True)).sum(axis=1) > 1).any():
         raise ValueError("means has a run with several best arms; every run must have one best arm")
+    return budget
 
 
-def chances_of_block(policy: Policy, bandits: GaussianBandits, budget: int, seed: int, block: int) -> np.ndarray:
+def block_chances(policy: Elimination, budget: int, seed: int, bandits: Bandits, block: int) -> np.ndarray:
     """Return the chance of a mistake in each run of a block."""
-    rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
+    rng = block_generator(seed, block)
     runs, n_arms = bandits.runs, bandits.n_arms
     order = np.empty((runs, n_arms), np.int64)
     shuffle(rng, order)
     means, variances = gather(bandits.means, order), gather(bandits.variances, order)
-    known = policy.known(n_arms, budget, bandits.means, bandits.variances)
-    known = _by_arm(known, lambda value: gather(value, order))
+    known = policy.known(n_arms, budget, bandits).in_order(order)
     wrong, right = np.zeros(runs), np.ones(runs)
     for pulls, survivors in policy.schedule(n_arms, budget):
-        spread = np.sqrt(variances / _stage_counts(policy, pulls, means, variances, known, rng))
+        counts = _stage_counts(policy, pulls, GaussianBandits(means, variances), known, rng)
+        spread = np.sqrt(variances / counts)
         best = means.argmax(axis=1)
         chance = elimination_chances(means, spread, best, survivors)
         wrong += right * chance
@@ -161,27 +156,25 @@ def chances_of_block(policy: Policy, bandits: GaussianBandits, budget: int, seed
             break
         kept = _survivors(rng, means, spread, best, survivors)
         means, variances = np.take_along_axis(means, kept, 1), np.take_along_axis(variances, kept, 1)
-        known = _by_arm(known, lambda value, kept=kept: np.take_along_axis(value, kept, 1))
+        if known.variances is not None:
+            known = replace(known, variances=np.take_along_axis(known.variances, kept, 1))
     return wrong
 
 
-def _by_arm(known: Known, pick: Callable[[np.ndarray], np.ndarray]) -> Known:
-    """Apply `pick` to what is known of each arm, not to what is known of a whole run."""
-    return {name: pick(value) if value.ndim == 2 else value for name, value in known.items()}
-
-
-def _stage_counts(policy: Policy, pulls: int, means, variances, known, rng) -> np.ndarray:
+def _stage_counts(
+    policy: Elimination, pulls: int, bandits: GaussianBandits, known: Known, rng: np.random.Generator
+) -> np.ndarray:
     """Return how often the policy pulls each arm in a stage of so many pulls."""
-    alone = type(policy.name, (type(policy),), {"schedule": lambda self, n_arms, budget: [(budget, 1)]})
-    player = object.__new__(alone)
-    player.__dict__.update(vars(policy))
-    counts, recommended = np.zeros(means.shape, np.int64), np.empty(len(means), np.int64)
-    order = np.tile(np.arange(means.shape[1]), (len(means), 1))
-    player.play(GaussianBandits(means, variances).rewards(order, rng), pulls, known, counts, recommended)
+    counts, recommended = np.zeros(bandits.means.shape, np.int64), np.empty(bandits.runs, np.int64)
+    order = np.tile(np.arange(bandits.n_arms), (bandits.runs, 1))
+    rewards = bandits.rewards(order, rng, most_ahead=1)  # the stream is used for other things afterwards
+    policy.play(rewards, pulls, known, counts, recommended, schedule=[(pulls, 1)])
     return counts
 
 
-def _survivors(rng, means, spread, best, survivors) -> np.ndarray:
+def _survivors(
+    rng: np.random.Generator, means: np.ndarray, spread: np.ndarray, best: np.ndarray, survivors: int
+) -> np.ndarray:
     """Return the positions (R, survivors) that a stage keeps, given that the best arm is among them.
 
     Draw until it is. It survives with probability at least 1/4: half the time its sample mean is above its mean, and
@@ -197,9 +190,6 @@ def _survivors(rng, means, spread, best, survivors) -> np.ndarray:
         kept[left[alive]] = np.nonzero(high[alive])[1].reshape(-1, survivors)
         left = left[~alive]
     return kept
-
-
-compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @compiled
@@ -226,8 +216,9 @@ def above(x, means, spread, best, survivors, law):
 
 
 @compiled
-def panel(low, high, nodes, weights, means, spread, best, survivors, law):
+def panel(low, high, rule, means, spread, best, survivors, law):
     """Return the integral of (density of the best arm's sample mean) x (chance of being beaten) by Gauss' rule."""
+    nodes, weights = rule
     total, half = 0.0, 0.5 * (high - low)
     for j in range(nodes.size):
         z = low + half * (1.0 + nodes[j])
@@ -258,8 +249,8 @@ def integrate(ends, means, spread, best, survivors):
             while depth > 0:
                 depth -= 1
                 low, high = lows[depth], highs[depth]
-                value = panel(low, high, NODES, WEIGHTS, means[r], spread[r], b, survivors, law)
-                check = panel(low, high, CHECK_NODES, CHECK_WEIGHTS, means[r], spread[r], b, survivors, law)
+                value = panel(low, high, RULE, means[r], spread[r], b, survivors, law)
+                check = panel(low, high, CHECK_RULE, means[r], spread[r], b, survivors, law)
                 if abs(value - check) <= PRECISION * max(least, value) or high - low < 1e-9:
                     chances[r] += value
                 else:

@@ -1,22 +1,76 @@
-"""Arms of one's own: rewards that come from outside, one at a time.
+"""Arms of one's own: rewards that come from outside, one at a time or in batches.
 
-The algorithms are those of `plain.py`. An experiment is the list of its rewards so far: it can be pickled between
-any two calls, and is rebuilt by telling the rewards again. Since the k-th reward of an arm is as good as any other,
-rewards may come ahead of their turn: they wait on a shelf until the policy pulls that arm. So batches change neither
-the pulls nor the answer of a policy, only when its rewards are collected.
+An experiment is the list of its rewards so far: it can be pickled between any two calls, and is rebuilt by telling the
+rewards again. Since the k-th reward of an arm is as good as any other, rewards may come ahead of their turn: they wait
+until the policy pulls that arm. So batches change neither the pulls nor the answer of a policy, only when its rewards
+are collected.
 """
 
 from __future__ import annotations
 
+import copy
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, cycle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 
 from . import checks
-from .plain import Tally
-from .policies import Policy
+from .play import check_game
+from .policies.base import Policy, Progress, Steps, Tally, check_arm, check_steps
+
+
+class _Player:
+    """A policy in play: the arm that it pulls next, or its answer. Its arms are in random order."""
+
+    def __init__(self, policy: Policy, n_arms: int, budget: int, seed: int):
+        self.policy, self.n_arms, self.budget = policy, n_arms, budget
+        self._order = np.random.default_rng(seed).permutation(n_arms)
+        self._known = policy.known(n_arms, budget).in_order(self._order[None]).of_run(0)
+        if policy.randomised:
+            self._known["rng"] = np.random.default_rng([seed, 1])
+        self._at_start = copy.deepcopy(self._known)
+        self._used: list[float] = []  # rewards, in the order of the policy's pulls
+        self._progress = Progress.begin(n_arms)
+        self.arm, self.answer = -1, None
+        resumed = policy.resume(n_arms, budget, self._progress, **self._known)
+        self._can_resume = resumed is not None
+        self._start(resumed or policy.steps(n_arms, budget, **self._known))
+
+    def _start(self, steps: Steps) -> None:
+        self._steps = check_steps(self.policy, steps)
+        self._follow(lambda: next(steps))
+
+    def _follow(self, step: Callable[[], int]) -> None:
+        try:
+            self.arm = int(self._order[check_arm(self.policy, "pulls", step(), self.n_arms)])
+        except StopIteration as end:
+            self.answer = int(self._order[check_arm(self.policy, "names", end.value, self.n_arms)])
+            return
+        if len(self._used) == self.budget:
+            raise ValueError(f"{self.policy} asks for more than its budget of {self.budget}; return an answer in time")
+
+    def use(self, reward: float) -> None:
+        """Tell the policy the reward of the arm that it pulls."""
+        self._used.append(reward)
+        self._follow(lambda: self._steps.send(reward))
+
+    def fork(self) -> _Player:
+        """Return a copy that can be played on without a trace."""
+        ahead = copy.copy(self)
+        if self._can_resume:
+            ahead._used = self._used.copy()
+            ahead._progress, ahead._known = copy.deepcopy((self._progress, self._known))
+            steps = self.policy.resume(self.n_arms, self.budget, ahead._progress, **ahead._known)
+            assert steps is not None
+            ahead._start(steps)
+        else:
+            ahead._used, ahead._known = [], copy.deepcopy(self._at_start)
+            ahead._start(self.policy.steps(self.n_arms, self.budget, **ahead._known))
+            for reward in self._used:
+                ahead.use(reward)
+        return ahead
 
 
 class Experiment:
@@ -67,43 +121,31 @@ class Experiment:
     """
 
     def __init__(self, policy: Policy, n_arms: int, budget: int, seed: int = 0):
-        if not isinstance(policy, Policy):
-            raise ValueError(f"policy is {policy!r}; it must be a policy such as bai.SHAdaVar()")
-        self.policy = policy
-        self.n_arms = checks.integer("n_arms", n_arms, least=2)
-        self.budget = checks.integer("budget", budget, least=1)
-        self.seed = checks.integer("seed", seed, least=0)
-        least = policy.least_budget(self.n_arms)
-        if self.budget < least:
-            raise ValueError(
-                f"budget is {budget}; {policy} needs at least {least} pulls for {n_arms} arms "
-                "(one pull per arm and stage)"
-            )
+        self.policy: Policy = policy
+        self.n_arms: int = checks.integer("n_arms", n_arms, least=2)
+        self.budget: int = check_game(policy, None, budget, self.n_arms)
+        self.seed: int = checks.integer("seed", seed, 0, below=None)
         self.history: list[tuple[int, float]] = []
         self._start()
 
     def _start(self) -> None:
-        self._order = np.random.default_rng(self.seed).permutation(self.n_arms)
-        known = self.policy.known(self.n_arms, self.budget)
-        known = {name: (v[0][self._order] if v.ndim == 2 else v[0]).tolist() for name, v in known.items()}
-        self._steps = self.policy.steps(self.n_arms, self.budget, **known)
+        self._player = _Player(self.policy, self.n_arms, self.budget, self.seed)
         self._tally = Tally(self.n_arms)
-        self._shelf: list[deque[float]] = [deque() for _ in range(self.n_arms)]
-        self._best: int | None = None
-        self._next = int(self._order[next(self._steps)])
+        self._told: list[list[float]] = [[] for _ in range(self.n_arms)]  # all rewards of each arm
+        self._waiting: list[deque[float]] = [deque() for _ in range(self.n_arms)]  # those that are not used yet
 
     @property
     def done(self) -> bool:
-        return self._best is not None
+        return self._player.answer is not None
 
     @property
     def best(self) -> int:
-        if self._best is None:
+        if self._player.answer is None:
             raise ValueError(
                 f"the experiment has {sum(self._tally.count)} of at most {self.budget} rewards and no answer yet; "
                 "go on with ask and tell until done is True"
             )
-        return self._best
+        return self._player.answer
 
     @property
     def pulls(self) -> np.ndarray:
@@ -112,29 +154,31 @@ class Experiment:
     @property
     def means(self) -> np.ndarray:
         count = self.pulls
-        return np.where(count > 0, self._tally.total / np.maximum(count, 1), np.nan)
+        return np.where(count > 0, np.array(self._tally.total) / np.maximum(count, 1), np.nan)
 
     @property
     def deviations(self) -> np.ndarray:
         count = self.pulls
-        return np.where(count > 1, np.sqrt(self._tally.squares / np.maximum(count - 1, 1)), np.nan)
+        return np.where(count > 1, np.sqrt(np.array(self._tally.squares) / np.maximum(count - 1, 1)), np.nan)
 
     @property
     def spare(self) -> np.ndarray:
-        return np.array([len(rewards) for rewards in self._shelf])
+        return np.array([len(rewards) for rewards in self._waiting])
 
     def ask(self) -> int:
         """Return the arm to pull next; asking again without telling returns the same arm."""
         if self.done:
             raise ValueError(f"the experiment is done, the best arm is {self.best}; there is nothing left to ask")
-        return self._next
+        return self._player.arm
 
     def tell(self, arm: int, reward: float) -> None:
-        """Report the reward of the arm last asked for. A bad report raises ValueError and changes nothing."""
+        """Report the reward of the arm last asked for. A bad report raises an error and changes nothing."""
         if self.done:
             raise ValueError(f"arm is {arm!r}, but the experiment is done; start a new one to go on")
-        if arm != self._next:
-            raise ValueError(f"arm is {arm!r}, but arm {self._next} was asked for; pull that one and tell its reward")
+        if arm != self._player.arm:
+            raise ValueError(
+                f"arm is {arm!r}, but arm {self._player.arm} was asked for; pull that one and tell its reward"
+            )
         self.tell_batch([arm], [reward])
 
     def ask_batch(self, size: int, outstanding: Sequence[int] = ()) -> list[int]:
@@ -156,43 +200,47 @@ class Experiment:
         size = checks.integer("size", size, least=1)
         outstanding = self._check_arms("outstanding", outstanding)
         self.ask()  # an error if nothing is left to ask
-        ahead = Experiment.__new__(Experiment)
-        ahead.__setstate__(self.__getstate__())
-        end = self._stage_end()
+        player, waiting = self._player.fork(), copy.deepcopy(self._waiting)
         likely = [self._likely_rewards(arm) for arm in range(self.n_arms)]
-        if outstanding:
-            ahead.tell_batch(outstanding, [next(likely[arm]) for arm in outstanding])
-        arms: list[int] = []
-        while len(arms) < size and not ahead.done and sum(ahead._tally.count) < end:
-            arms.append(ahead.ask())
-            ahead.tell(arms[-1], next(likely[arms[-1]]))
+        for arm in outstanding:
+            waiting[arm].append(next(likely[arm]))
+        used, end, arms = sum(self._tally.count), self._stage_end(), []
+        while player.answer is None and used < end:
+            if not waiting[player.arm]:
+                if len(arms) == size:
+                    break
+                arms.append(player.arm)
+                waiting[player.arm].append(next(likely[player.arm]))
+            player.use(waiting[player.arm].popleft())
+            used += 1
         return arms
 
     def tell_batch(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
         """Report rewards of any arms; those of one arm in the order of its pulls, not of the rewards' arrival.
 
-        A bad report raises ValueError and changes nothing.
+        A bad report raises an error and changes nothing.
         """
         arms = self._check_arms("arms", arms)
+        if isinstance(rewards, (Mapping, str, set, frozenset)):
+            checks.wrong_type("rewards", rewards, "a sequence with one reward per arm")
+        rewards = [_reward(reward) for reward in rewards]
         if len(arms) != len(rewards):
             raise ValueError(f"rewards has {len(rewards)} entries for {len(arms)} arms; give one reward per arm")
         if self.done:
             raise ValueError(f"arms is {arms}, but the experiment is done; start a new one to go on")
-        rewards = [checks.number("reward", reward) for reward in rewards]
         for arm, reward in zip(arms, rewards, strict=True):
             self.history.append((arm, reward))
-            self._shelf[arm].append(reward)
-        while not self.done and self._shelf[self._next]:
-            self._use(self._shelf[self._next].popleft())
-
-    def _use(self, reward: float) -> None:
-        self._tally.add(self._next, reward)
-        try:
-            self._next = int(self._order[self._steps.send(reward)])
-        except StopIteration as answer:
-            self._best = int(self._order[answer.value])
+            self._told[arm].append(reward)
+            self._waiting[arm].append(reward)
+        while not self.done and self._waiting[self._player.arm]:
+            arm = self._player.arm
+            reward = self._waiting[arm].popleft()
+            self._tally.add(arm, reward)
+            self._player.use(reward)
 
     def _check_arms(self, name: str, arms: Sequence[int]) -> list[int]:
+        if isinstance(arms, (Mapping, str, set, frozenset)):
+            checks.wrong_type(name, arms, "a sequence of arms")
         arms = [checks.integer("arm", arm, least=0) for arm in arms]
         if arms and max(arms) >= self.n_arms:
             raise ValueError(f"{name} contains {max(arms)}; arms are numbered from 0 to {self.n_arms - 1}")
@@ -200,29 +248,26 @@ class Experiment:
 
     def _stage_end(self) -> float:
         """Return after how many rewards the present stage ends; policies without stages have none."""
-        if not hasattr(self.policy, "schedule"):
-            return np.inf
-        ends = accumulate(pulls for pulls, _ in self.policy.schedule(self.n_arms, self.budget))
-        return next(end for end in ends if end > sum(self._tally.count))
+        ends = self.policy.stage_ends(self.n_arms, self.budget)
+        return next((end for end in ends if end > sum(self._tally.count)), np.inf)
 
     def _likely_rewards(self, arm: int) -> Iterator[float]:
         """Return the rewards of an arm so far, again and again; before there are two, rewards of equal spread."""
-        past = [reward for told, reward in self.history if told == arm]
-        return cycle(past if len(past) > 1 else [-1.0, 1.0])
+        return cycle(self._told[arm] if len(self._told[arm]) > 1 else [-1.0, 1.0])
 
     def run(self, pull: Callable[[int], float]) -> Experiment:
         """Pull until done. If `pull` raises, the rewards so far are kept, and `run` can be called again."""
         if not callable(pull):
-            raise ValueError(f"pull is {pull!r}; it must be a function that takes an arm and returns its reward")
+            checks.wrong_type("pull", pull, "a function that takes an arm and returns its reward")
         while not self.done:
             arm = self.ask()
             self.tell(arm, pull(arm))
         return self
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("policy", "n_arms", "budget", "seed", "history")}
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         history = state.pop("history")
         self.__dict__.update(state, history=[])
         self._start()
@@ -230,9 +275,14 @@ class Experiment:
             self.tell_batch(*zip(*history, strict=True))
 
     def __repr__(self) -> str:
-        answer = f"best={self._best}" if self.done else f"next={self._next}"
+        answer = f"best={self.best}" if self.done else f"next={self._player.arm}"
         used = sum(self._tally.count)
         return f"Experiment({self.policy}, n_arms={self.n_arms}, {used}/{self.budget} rewards, {answer})"
+
+
+def _reward(value: Any) -> float:
+    """Return a reward as a number; True and False are 1 and 0."""
+    return float(value) if isinstance(value, (bool, np.bool_)) else checks.number("reward", value)
 
 
 def identify(policy: Policy, pull: Callable[[int], float], n_arms: int, budget: int, seed: int = 0) -> Experiment:
@@ -265,7 +315,7 @@ def identify(policy: Policy, pull: Callable[[int], float], n_arms: int, budget: 
     try:
         return experiment.run(pull)
     except BaseException as error:
-        error.experiment = experiment
+        error.experiment = experiment  # pyright: ignore[reportAttributeAccessIssue]
         if experiment.history:
             told = len(experiment.history)
             error.add_note(f"{told} rewards are kept in error.experiment; error.experiment.run(pull) goes on")

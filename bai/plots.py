@@ -1,29 +1,24 @@
-"""The book's figures: one colour, marker and line style per policy, uncertainty always drawn."""
+"""Figures of a study: one colour, marker and line style per policy, uncertainty always drawn."""
 
 from __future__ import annotations
 
+import itertools
+import zlib
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart by colour-blind readers; markers and dashes tell them apart in grey.
-LOOKS: dict[str, dict[str, Any]] = {
-    "Unif": {"color": "#000000", "marker": "o", "linestyle": ":"},
-    "SH": {"color": "#0072B2", "marker": "s", "linestyle": "--"},
-    "SHVar": {"color": "#D55E00", "marker": "^", "linestyle": "-"},
-    "SHAdaVar": {"color": "#009E73", "marker": "D", "linestyle": "-"},
-    "GapE": {"color": "#CC79A7", "marker": "v", "linestyle": "-."},
-    "GapE-V": {"color": "#E69F00", "marker": "<", "linestyle": "-."},
-    "VBR": {"color": "#56B4E9", "marker": "P", "linestyle": "--"},
-    "SR": {"color": "#7F7F7F", "marker": "X", "linestyle": "-"},
-    "A-GapE": {"color": "#882255", "marker": "p", "linestyle": ":"},
-    "A-GapE-V": {"color": "#B8860B", "marker": "h", "linestyle": ":"},
-    "OCBA": {"color": "#332288", "marker": ">", "linestyle": "--"},
-    "TopTwo": {"color": "#117733", "marker": "*", "linestyle": "-."},
-}
+from . import checks
+from .policies import REGISTRY, Policy
+
+try:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+except ModuleNotFoundError:
+    raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
+
+OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "H", "8", "+", "x")
 
 
 def use_style() -> None:
@@ -53,21 +48,33 @@ def use_style() -> None:
     )
 
 
-def look(policy: str) -> dict[str, Any]:
-    """Return colour, marker and line style of a policy, by its name; variants look like their policy.
+def policy_style(policy: Policy | str) -> dict[str, str]:
+    """Return colour, marker and line style of a policy, or of the policy with a name; variants look like their policy.
+
+    The first colours of the package are those of Okabe and Ito, told apart by colour-blind readers; markers and dashes
+    tell policies apart in grey. A policy of your own has the style that its class names. Otherwise it gets one by its
+    name, always the same, with a marker that no policy of the package has.
 
     Examples
     --------
-    >>> look("SHVar")["color"] == look("SHVar(reuse=True)")["color"]
+    >>> policy_style("SHVar")["color"] == policy_style("SHVar(reuse=True)")["color"]
+    True
+    >>> policy_style("My own")["color"].startswith("#")
     True
     """
-    name = str(policy).split("(")[0]
-    if name not in LOOKS:
-        raise ValueError(f"policy is {policy!r}; its name must be one of {', '.join(LOOKS)}")
-    return dict(LOOKS[name])
+    if isinstance(policy, Policy) and policy.style:
+        return dict(policy.style)
+    name = str(policy).split("(")[0].split(",")[0]
+    for known in REGISTRY:
+        if known.name == name:
+            return dict(known.style)
+    number = zlib.crc32(name.encode())
+    own = itertools.product(OWN_COLORS, OWN_MARKERS, ("-", "--"))
+    color, marker, line = list(own)[number % (2 * len(OWN_COLORS) * len(OWN_MARKERS))]
+    return {"color": color, "marker": marker, "linestyle": line}
 
 
-def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = None, **line) -> Axes:
+def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = None, **line: Any) -> Axes:
     """Draw mistake rate against `x` with 95 % intervals, one line per policy of a `sweep` table.
 
     Examples
@@ -83,27 +90,9 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
         rows = rows.sort_values(x)
         rate = rows["mistake_rate"]
         error = [(rate - rows["low"]).clip(lower=0), (rows["high"] - rate).clip(lower=0)]
-        ax.errorbar(rows[x], rate, yerr=error, label=policy, capsize=2, **{**look(policy), **line})
+        ax.errorbar(rows[x], rate, yerr=error, label=policy, capsize=2, **{**policy_style(str(policy)), **line})
     ax.set_xlabel({"budget": "budget $n$ (pulls)", "n_arms": "number of arms $K$"}.get(x, x))
     ax.set_ylabel("mistake probability")
     ax.set_ylim(bottom=0)
     ax.legend()
     return ax
-
-
-def published_points(points: pd.DataFrame, x: str, ax: Axes) -> None:
-    """Add the paper's points (rows of `bai.published()`) as open markers, with their error over 5,000 runs.
-
-    Examples
-    --------
-    >>> import bai
-    >>> ax = plt.figure().gca()
-    >>> published_points(bai.published().query("figure == 2"), "budget", ax)
-    >>> len(ax.containers)
-    7
-    """
-    for policy, rows in points.groupby("policy", sort=False):
-        rate = rows["mistake_rate"]
-        error = 1.96 * (rate * (1 - rate) / 5000) ** 0.5 + rows["reading_error"]
-        style = look(policy) | {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
-        ax.errorbar(rows[x], rate, yerr=error, elinewidth=0.8, **style)

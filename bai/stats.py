@@ -52,7 +52,8 @@ def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.
 
 
 def _check_counts(mistakes: ArrayLike, runs: ArrayLike, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    checks.number("confidence", confidence, above=0, below=1)
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        checks.number("confidence", confidence, above=0, below=1)
     mistakes, runs = np.asarray(mistakes), np.asarray(runs)
     if (runs < 1).any() or (mistakes < 0).any() or (mistakes > runs).any():
         raise ValueError(f"mistakes is {mistakes} in {runs} runs; each must lie between 0 and a positive runs")
@@ -114,5 +115,5 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     if first.shape != second.shape or first.ndim != 1 or first.size == 0:
         raise ValueError(f"first has shape {first.shape}, second {second.shape}; give one flag per run for both")
     if first.dtype != bool or second.dtype != bool:
-        raise ValueError(f"first has dtype {first.dtype}, second {second.dtype}; give Outcome.mistakes (bool)")
+        raise TypeError(f"first has dtype {first.dtype}, second {second.dtype}; give Outcome.mistakes (bool)")
     return Paired(int((first & ~second).sum()), int((second & ~first).sum()), first.size)

@@ -13,7 +13,6 @@ from concurrent.futures import Executor, Future
 from contextlib import closing
 
 import bai
-from bai.sweep import sweep
 
 
 class Here(Executor):
@@ -29,7 +28,7 @@ PROBLEMS = {"many": bai.synthetic(16, 20_000, seed=1), "one": bai.GaussianBandit
 
 
 def study(file=None, **more):
-    return sweep([bai.SHVar(), bai.SHAdaVar()], PROBLEMS, [400, 700], seed=2, checkpoint=file, **more)
+    return bai.sweep([bai.SHVar(), bai.SHAdaVar()], PROBLEMS, [400, 700], seed=2, checkpoint=file, **more)
 
 
 def recorded(file):

@@ -6,38 +6,9 @@ import numpy as np
 
 import bai
 
-POLICIES = [
-    bai.Unif(),
-    bai.SH(),
-    bai.SH(reuse=True),
-    bai.SHVar(),
-    bai.SHVar(reuse=True),
-    bai.SHAdaVar(),
-    bai.SHAdaVar(reuse=True),
-    bai.SHAdaVar(delta=0.3),
-    bai.SHAdaVar(warmup="printed"),
-    bai.SHAdaVar(bound="plug-in"),
-    bai.SHAdaVar(bound="plug-in", reuse=True),
-    bai.SHAdaVar(bound="chi-square"),
-    bai.SHAdaVar(bound="chi-square", delta=0.3, reuse=True, repeats="doubted"),
-    bai.SHAdaVar(bound="bernstein"),
-    bai.SHAdaVar(bound="bernstein", span=0.1, reuse=True),
-    bai.SHAdaVar(repeats="doubted"),
-    bai.SR(),
-    bai.GapE(),
-    bai.GapE(scaling="paper"),
-    bai.GapEV(),
-    bai.GapEV(scaling="paper"),
-    bai.AGapE(),
-    bai.AGapE(bound=1, scaling="paper"),
-    bai.AGapEV(),
-    bai.AGapEV(bound=1),
-    bai.VBR(),
-    bai.VBR(pull="widest"),
-    bai.OCBA(),
-    bai.OCBA(first=2),
-    bai.TopTwo(),
-]
+# A policy that is registered is tested. The last one here combines options that its class shows one at a time.
+POLICIES = [policy for cls in bai.REGISTRY for policy in cls.examples()]
+POLICIES += [bai.SHAdaVar(delta=0.3, bound=bai.variance_bounds.ChiSquare(guard_repeats=True), reuse=True)]
 
 
 def gaussian(rng, runs, n_arms, length):
@@ -87,10 +58,26 @@ def replay(family, seed, runs, n_arms, budget):
     return bai.ReplayBandits(stacks, means, variances)
 
 
+def informed(policy, **facts):
+    """Return the policy with facts of the problem as its arguments, those that it has.
+
+    A field that is None by default is what a simulation would tell; SHAdaVar has one in its bound.
+    """
+    changes = {}
+    for field in dataclasses.fields(policy):
+        value = getattr(policy, field.name)
+        if dataclasses.is_dataclass(value):
+            changes[field.name] = informed(value, **facts)
+        elif field.default is None and field.name in facts:
+            changes[field.name] = facts[field.name]
+    return dataclasses.replace(policy, **changes)
+
+
+def takes(policy, *names):
+    """Return whether a policy has one of these arguments."""
+    return informed(policy, **{name: 123.0 for name in names}) != policy
+
+
 def fit(policy, family):
     """Return the policy as it can be played on the family: those that are told the largest reward need it positive."""
-    if family is far_away and isinstance(policy, (bai.GapE, bai.GapEV, bai.AGapE, bai.AGapEV)):
-        return dataclasses.replace(policy, bound=1.0)
-    if family is far_away and isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein":
-        return dataclasses.replace(policy, span=1.0)
-    return policy
+    return informed(policy, bound=1.0, span=1.0) if family is far_away else policy

@@ -1,6 +1,7 @@
 """What the algorithms must do, whatever the rewards: budgets, schedules, allocations, symmetries, known error rates."""
 
 import dataclasses
+import inspect
 import itertools
 import math
 
@@ -8,12 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import FAMILIES, POLICIES, replay
+from problems import FAMILIES, POLICIES, informed, replay, takes
 from scipy import integrate
 from scipy.stats import binom, binomtest, chi2, chi2_contingency, norm
 
 import bai
-from bai import plain, theory
+from bai import theory, variance_bounds
+from bai.policies.allocation import below_ocba_share
+from bai.policies.base import Progress, Tally
+from bai.policies.gaps import estimated_complexity, estimated_variance_complexity
+from bai.policies.halving import Elimination, eliminate, noisiest_mean
+from bai.policies.shadavar import overestimated_mean
 
 RARE = 1e-6  # false-alarm rate of each statistical assertion: about 40 of them, so one false alarm in 25,000 suites
 
@@ -27,8 +33,8 @@ def assert_rate(outcome, probability):
 
 
 def spent(policy, n_arms, budget):
-    """Pulls that the policy's schedule adds up to; gap-based exploration spends everything."""
-    if hasattr(policy, "schedule"):
+    """Pulls that the policy's schedule adds up to; those without stages spend everything."""
+    if isinstance(policy, Elimination):
         return sum(pulls for pulls, _ in policy.schedule(n_arms, budget))
     return budget
 
@@ -84,8 +90,8 @@ def test_shvar_with_equal_variances_pulls_as_sh(reuse, n_arms, budget):
 def test_lemma_1_holds_exactly_when_the_ideal_pulls_are_integers(shares, times):
     variances, budget = np.array(shares) / 7.0, times * sum(shares)
     stacks = np.zeros((1, len(shares), budget))
-    choose = plain.noisiest_mean(variances.tolist())
-    steps = plain.eliminate(len(shares), [(budget, 1)], choose)
+    choose = noisiest_mean(variances.tolist())
+    steps = eliminate(Progress.begin(len(shares)), [(budget, 1)], choose)
     counts = np.zeros(len(shares), int)
     arm = next(steps)
     try:
@@ -125,10 +131,10 @@ def first_stage(policy, n_arms, budget, seed):
     """Play one stage and return counts and sums of squares, step by step, from the plain version."""
     rng = np.random.default_rng(seed)
     means, sd = rng.normal(size=n_arms), 10.0 ** rng.uniform(-2, 0, n_arms)
-    choose = plain.overestimated_mean(plain.by_quantile(policy.spread(budget).tolist()), policy.warmup_pulls)
-    tally = plain.Tally(n_arms)
-    for t in range(budget):
-        arm = choose(tally, list(range(n_arms)), t)
+    choose = overestimated_mean(policy.bound.index(policy.delta, budget, span=1.0), policy.warmup_pulls)
+    tally = Tally(n_arms)
+    for _ in range(budget):
+        arm = choose(tally, list(range(n_arms)))
         yield tally, arm
         tally.add(arm, rng.normal(means[arm], sd[arm]))
 
@@ -145,7 +151,7 @@ def test_variance_bound_is_positive_whenever_it_is_used(delta, n_arms):
                 bound = theory.variance_ucb(tally.variance(i), tally.count[i], delta)
                 assert bound > 0
                 # The divisors in `spread` are the paper's U / N in another arrangement.
-                index = tally.squares[i] / policy.spread(tally.count[i])[tally.count[i]]
+                index = tally.squares[i] / policy.bound.spread(delta, tally.count[i])[tally.count[i]]
                 assert index == pytest.approx(bound / tally.count[i], rel=1e-9)
     assert used == 60
 
@@ -185,7 +191,7 @@ def test_shadavar_is_sh_when_a_stage_ends_within_the_warm_up():
 
 def test_printed_warm_up_leaves_arms_that_are_never_pulled_again_in_the_stage():
     bandits = bai.GaussianBandits([1.0, 0.0], [1.0, 1.0], runs=200)
-    printed = bai.simulate(bai.SHAdaVar(warmup="printed"), bandits, 1000, seed=11)
+    printed = bai.simulate(bai.SHAdaVar(bound=variance_bounds.Printed()), bandits, 1000, seed=11)
     assert (np.sort(printed.pulls, axis=1) == [12, 988]).all()
     assert bai.simulate(bai.SHAdaVar(), bandits, 1000, seed=11).pulls.min() > 100
 
@@ -199,7 +205,8 @@ def test_shadavar_allocates_in_proportion_to_the_variances_in_the_long_run():
 @pytest.mark.parametrize("delta", [0.3, 0.05, 1e-3])
 def test_chi_square_bound_fails_exactly_with_probability_delta_and_is_the_tighter_one(delta):
     count = np.arange(2, 200)
-    exact, paper = (bai.SHAdaVar(delta, bound=bound).spread(199)[2:] for bound in ("chi-square", "gaussian"))
+    bounds = variance_bounds.ChiSquare(), variance_bounds.Gaussian()
+    exact, paper = (bound.spread(delta, 199)[2:] for bound in bounds)
     np.testing.assert_allclose(chi2.cdf(exact / count, count - 1), delta, rtol=1e-9)  # U < variance
     assert (exact > paper).all()
 
@@ -207,47 +214,53 @@ def test_chi_square_bound_fails_exactly_with_probability_delta_and_is_the_tighte
 @pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("delta", [0.3, 0.05])
 def test_bernstein_bound_on_coins_fails_with_at_most_probability_delta(chance, delta):
-    policy = bai.SHAdaVar(delta, bound="bernstein", span=1.0)
+    bound = variance_bounds.Bernstein(span=1.0)
     for pulls in (2, 5, 20, 200):
         heads = np.arange(pulls + 1)
         squares = heads * (pulls - heads) / pulls
-        root = np.sqrt(squares / policy.spread(pulls)[pulls]) + policy.slack(pulls)[pulls]
+        root = np.sqrt(squares / bound.spread(delta, pulls)[pulls]) + bound.slack(delta, pulls)[pulls]
         upper = root**2 * pulls  # the index is the root of U / N
         fails = upper < chance * (1 - chance)
         assert binom.pmf(heads, pulls, chance)[fails].sum() <= delta
         np.testing.assert_allclose(upper[0], 2 * math.log(1 / delta) / (pulls - 1))
 
 
+PUBLIC = [value for name, value in vars(variance_bounds).items() if isinstance(value, type) and name[0] != "_"]
+GUARDED = [bound for bound in PUBLIC if "guard_repeats" in inspect.signature(bound).parameters]
+
+
 @pytest.mark.parametrize("reuse", [False, True])
-@pytest.mark.parametrize("bound", ["gaussian", "chi-square", "plug-in"])
-def test_doubting_repeats_changes_nothing_for_gaussian_rewards(bound, reuse):
+@pytest.mark.parametrize("bound", GUARDED)
+def test_guarding_against_repeats_changes_nothing_for_gaussian_rewards(bound, reuse):
     bandits = bai.synthetic(16, 200, seed=30)
-    trusting, doubting = (
-        bai.simulate(bai.SHAdaVar(bound=bound, reuse=reuse, repeats=repeats), bandits, 2000, seed=31)
-        for repeats in ("trusted", "doubted")
+    trusting, guarding = (
+        bai.simulate(bai.SHAdaVar(bound=bound(guard_repeats=guard), reuse=reuse), bandits, 2000, seed=31)
+        for guard in (False, True)
     )
-    np.testing.assert_array_equal(trusting.pulls, doubting.pulls)
-    np.testing.assert_array_equal(trusting.recommended, doubting.recommended)
+    np.testing.assert_array_equal(trusting.pulls, guarding.pulls)
+    np.testing.assert_array_equal(trusting.recommended, guarding.recommended)
 
 
 @pytest.mark.parametrize("budget", [1000, 10_000])
-def test_doubting_repeats_saves_an_arm_that_happened_to_repeat_itself(budget):
+def test_guarding_against_repeats_saves_an_arm_that_happened_to_repeat_itself(budget):
     # The best arm pays 1 with chance 0.1. All of its first 13 rewards are 0 with probability 0.9^13.
     table = [[1.0] + [0.0] * 9, [0.01, 0.05] * 5]
     bandits = bai.TableBandits(table, np.tile([0, 1], (2000, 1)))
-    trusting, doubting = (
-        bai.simulate(bai.SHAdaVar(repeats=repeats), bandits, budget, seed=32) for repeats in ("trusted", "doubted")
+    trusting, guarding = (
+        bai.simulate(bai.SHAdaVar(bound=variance_bounds.Gaussian(guard_repeats=guard)), bandits, budget, seed=32)
+        for guard in (False, True)
     )
     starved = trusting.pulls[:, 0] == theory.warmup_pulls(0.05)
     assert binomtest(int(starved.sum()), 2000, 0.9**13).pvalue > RARE
-    assert doubting.pulls[:, 0].min() > 5 * theory.warmup_pulls(0.05)
-    assert doubting.mistake_rate < 0.01 < 0.2 < trusting.mistake_rate
+    assert guarding.pulls[:, 0].min() > 5 * theory.warmup_pulls(0.05)
+    assert guarding.mistake_rate < 0.01 < 0.2 < trusting.mistake_rate
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1])  # sums of 0.1 round, so the sample variance is not quite 0
-def test_doubting_repeats_makes_arms_take_turns_while_there_is_only_one_value(value):
+def test_guarding_against_repeats_makes_arms_take_turns_while_there_is_only_one_value(value):
     bandits = bai.ReplayBandits(np.full((1, 4, 400), value), np.full((1, 4), value), np.zeros((1, 4)))
-    out = bai.simulate(bai.SHAdaVar(repeats="doubted", reuse=True), bandits, 400, seed=33)
+    policy = bai.SHAdaVar(bound=variance_bounds.Gaussian(guard_repeats=True), reuse=True)
+    out = bai.simulate(policy, bandits, 400, seed=33)
     assert sorted(out.pulls[0]) == [50, 50, 150, 150]
 
 
@@ -263,13 +276,13 @@ def test_ocba_reaches_its_shares_in_the_long_run():
 
 
 def test_ocba_pulls_the_leader_when_a_rival_ties_with_it_and_nobody_without_noise():
-    tally = plain.Tally(3)
+    tally = Tally(3)
     for arm, rewards in enumerate([(1.0, 3.0), (0.0, 4.0), (1.5, 1.5)]):
         for reward in rewards:
             tally.add(arm, reward)
-    assert plain.below_ocba_share(tally) == 0
+    assert below_ocba_share(tally) == 0
     tally.squares[0] = 0.0
-    assert plain.below_ocba_share(tally) == 1
+    assert below_ocba_share(tally) == 1
 
 
 def test_top_two_balances_leader_and_rivals_as_the_best_allocation_does():
@@ -311,17 +324,17 @@ def test_estimated_complexity_converges_to_the_true_one(with_variance):
     means, sd, bound = np.array([1.0, 0.6, 0.3]), np.array([0.5, 0.1, 1.0]), 2.0
     previous = math.inf
     for pulls in (100, 10_000, 1_000_000):
-        tally = plain.Tally(3)
+        tally = Tally(3)
         for arm in range(3):
             sample = rng.normal(means[arm], sd[arm], pulls)
             tally.count[arm], tally.total[arm] = pulls, sample.sum()
             tally.squares[arm] = ((sample - sample.mean()) ** 2).sum()
         gaps = dict(enumerate(theory.gaps([tally.mean(arm) for arm in range(3)]).tolist()))
         if with_variance:
-            estimate = plain.estimated_variance_complexity(tally, gaps, bound)
+            estimate = estimated_variance_complexity(tally, gaps, bound)
             truth = theory.gapev_complexity(means, sd**2, bound)
         else:
-            estimate = plain.estimated_complexity(tally, gaps, bound)
+            estimate = estimated_complexity(tally, gaps, bound)
             truth = theory.gape_complexity(means, bound)
         error = abs(estimate / truth - 1)
         assert error < previous
@@ -407,11 +420,8 @@ def test_mistakes_are_unchanged_in_law_when_arms_are_permuted(policy):
     assert chi2_contingency(np.array(counts)).pvalue > RARE
 
 
-def uses_bernstein(policy):
-    return isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein"
-
-
-SHIFTABLE = [p for p in POLICIES if not isinstance(p, (bai.GapE, bai.GapEV, bai.AGapE, bai.AGapEV))]
+# Policies that are told the largest reward take rewards to lie between 0 and it.
+SHIFTABLE = [p for p in POLICIES if not takes(p, "bound")]
 
 
 @pytest.mark.parametrize("policy", SHIFTABLE, ids=str)
@@ -423,8 +433,7 @@ def test_shifting_or_doubling_rewards_changes_no_pull(policy):
     plays = []
     for c, shift in ((1, 0), (2, 0), (1, 8)):
         bandits = bai.ReplayBandits(c * stacks + shift, c * means + shift, c * c * variances)
-        told = dataclasses.replace(policy, span=c * 4.0) if uses_bernstein(policy) else policy
-        plays.append(bai.simulate(told, bandits, 300, seed=21))
+        plays.append(bai.simulate(informed(policy, span=c * 4.0), bandits, 300, seed=21))
     for other in plays[1:]:
         np.testing.assert_array_equal(plays[0].pulls, other.pulls)
         np.testing.assert_array_equal(plays[0].recommended, other.recommended)
@@ -432,8 +441,7 @@ def test_shifting_or_doubling_rewards_changes_no_pull(policy):
 
 @pytest.mark.parametrize("policy", [p for p in POLICIES if p not in SHIFTABLE], ids=str)
 def test_shifting_rewards_changes_no_pull_of_exploration_with_its_complexity_given(policy):
-    given_here = {"bound": 2.0} | ({"complexity": 50.0} if hasattr(policy, "complexity") else {})
-    policy = dataclasses.replace(policy, **given_here)
+    policy = informed(policy, bound=2.0, complexity=50.0)
     stacks = np.round(np.random.default_rng(22).normal(size=(10, 6, 300)) * 1024) / 1024
     plays = [
         bai.simulate(policy, bai.ReplayBandits(stacks + c, stacks.mean(axis=2) + c, stacks.var(axis=2)), 300, seed=23)
@@ -445,7 +453,7 @@ def test_shifting_rewards_changes_no_pull_of_exploration_with_its_complexity_giv
 
 def test_running_variances_are_right_for_means_of_minus_a_million():
     rewards = np.random.default_rng(24).normal(-1e6, 1, 5000)
-    tally = plain.Tally(1)
+    tally = Tally(1)
     for reward in rewards.tolist():
         tally.add(0, reward)
     assert tally.variance(0) == pytest.approx(np.var(rewards, ddof=1), rel=1e-6)
@@ -455,15 +463,19 @@ def test_running_variances_are_right_for_means_of_minus_a_million():
 # --- what policies may know ------------------------------------------------------------------------------
 
 
+def lacks(policy):
+    """Return whether a policy leaves an argument open that it needs: what is None, also in an argument of its own."""
+    values = [getattr(policy, field.name) for field in dataclasses.fields(policy)]
+    return any(value is None or (dataclasses.is_dataclass(value) and lacks(value)) for value in values)
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_policies_do_not_see_what_they_are_not_told(policy):
     """Lying about means and variances changes the play of those that are entitled to them, and of no other."""
     honest = replay(FAMILIES[0], 25, runs=20, n_arms=6, budget=400)
     rng = np.random.default_rng(26)
     lie = bai.ReplayBandits(honest.stacks, 2 * honest.means[:, ::-1], 10.0 ** rng.uniform(-3, 3, honest.means.shape))
-    told = {"SHVar", "GapE", "GapE-V", "A-GapE", "A-GapE-V"}
-    entitled = policy.name in told and not (policy.name in {"A-GapE", "A-GapE-V"} and policy.bound is not None)
-    entitled |= uses_bernstein(policy) and policy.span is None
+    entitled = lacks(policy)
     same = np.array_equal(*(bai.simulate(policy, bandits, 400, seed=27).pulls for bandits in (honest, lie)))
     assert same == (not entitled)
 

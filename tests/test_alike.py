@@ -1,14 +1,13 @@
 """The plain version, the compiled version and Experiment make the same pulls and give the same answer."""
 
-import dataclasses
+import sys
 
 import numpy as np
 import pytest
-from problems import FAMILIES, POLICIES, fit, replay
+from problems import FAMILIES, POLICIES, coins, constant, fit, gaussian, informed, replay, silent
 
 import bai
-from bai import kernels
-from bai.simulate import play_block
+from bai.play import play_block
 
 
 def budgets_of(policy, n_arms):
@@ -59,29 +58,34 @@ def test_experiment_fed_from_the_stacks_gives_the_same_again(policy):
     for family in FAMILIES:
         n_arms, budget = 5, 150
         means, variances, stacks = family(np.random.default_rng(7), 1, n_arms, budget)
-        told = policy
-        if isinstance(policy, bai.SHVar):
-            told = bai.SHVar(variances=variances[0], reuse=policy.reuse)
-        elif isinstance(policy, (bai.GapE, bai.GapEV)):
-            told = type(policy)(complexity=3.0, bound=2.0, scaling=policy.scaling)
-        elif isinstance(policy, (bai.AGapE, bai.AGapEV)):
-            told = type(policy)(bound=2.0, scaling=policy.scaling)
-        elif isinstance(policy, bai.SHAdaVar) and policy.bound == "bernstein":
-            told = dataclasses.replace(policy, span=2.0)
+        told = informed(policy, variances=variances[0], complexity=3.0, bound=2.0, span=2.0)
         experiment = bai.Experiment(told, n_arms, budget, seed=8)
         while not experiment.done:
             arm = experiment.ask()
             experiment.tell(arm, stacks[0, arm, experiment.pulls[arm]])
         # Hand the arms to the simulator in the order of the experiment, and undo its own shuffle.
         bandits = bai.ReplayBandits(stacks, means, variances)
-        pulls, recommended = play_in_order(told, bandits, budget, experiment._order)
+        pulls, recommended = play_in_order(told, bandits, budget, experiment._player._order)
         np.testing.assert_array_equal(experiment.pulls, pulls)
         assert experiment.best == recommended
 
 
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("unit", [2.0**-300, 2.0**300], ids=["tiny", "huge"])
+def test_plain_and_compiled_make_the_same_pulls_in_extreme_units(policy, unit):
+    for family in (gaussian, silent, coins, constant):
+        n_arms, budget = 5, max(policy.least_budget(5), 120)
+        means, variances, stacks = family(np.random.default_rng(13), 2, n_arms, budget)
+        bandits = bai.ReplayBandits(unit * stacks, unit * means, unit**2 * variances)
+        for told in (policy, informed(policy, bound=1.0, span=1.0), informed(policy, bound=2 * unit, span=2 * unit)):
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                fast = bai.simulate(told, bandits, budget, seed=14)
+                assert_alike(fast, bai.simulate(told, bandits, budget, seed=14, plain=True))
+            assert (fast.pulls >= 1).all()
+
+
 def play_in_order(policy, bandits, budget, order):
-    known = policy.known(bandits.n_arms, budget, bandits.means, bandits.variances)
-    known = {name: value[:, order] if value.ndim == 2 else value for name, value in known.items()}
+    known = policy.known(bandits.n_arms, budget, bandits).in_order(order[None, :])
     pulls, recommended = np.zeros((1, bandits.n_arms), np.int64), np.empty(1, np.int64)
     rewards = bandits.rewards(order[None, :], np.random.default_rng(0))
     policy.play(rewards, budget, known, pulls, recommended)
@@ -90,24 +94,38 @@ def play_in_order(policy, bandits, budget, order):
     return unshuffled, order[recommended[0]]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_kernels_give_the_same_bits_uncompiled(policy, monkeypatch):
-    """Run as Python, a kernel draws the same normals and makes the same pulls as compiled.
+def uncompiled(monkeypatch):
+    """Put the Python functions in place of all compiled ones, wherever they were imported; return the modules."""
+    modules = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "bai"]
+    found = [
+        (module, name, value.py_func)
+        for module in modules
+        for name, value in vars(module).items()
+        if hasattr(value, "py_func")
+    ]
+    for place in found:
+        monkeypatch.setattr(*place)
+    return {module.__name__ for module, _, _ in found}
 
-    This also lets coverage see the kernels, and shows that compilation reorders no floating-point operation.
+
+UNCOMPILED_PROBLEMS = {
+    "gaussian": bai.synthetic(5, 4, seed=9),
+    "bernoulli": bai.BernoulliBandits(np.random.default_rng(13).choice([0.0, 0.1, 0.5, 1.0], (3, 5))),
+    "table": bai.TableBandits(np.random.default_rng(10).normal(size=(20, 30)), np.arange(10).reshape(2, 5)),
+    "low rank": bai.LowRankBandits(*np.random.default_rng(14).normal(1, 0.3, (2, 20, 3)), np.arange(10).reshape(2, 5)),
+    "replay": replay(FAMILIES[3], 11, runs=2, n_arms=5, budget=400),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_compiled_loops_give_the_same_bits_uncompiled(policy, monkeypatch):
+    """Run as Python, a loop draws the same normals and makes the same pulls as compiled.
+
+    This also lets coverage see the loops, and shows that compilation reorders no floating-point operation.
     """
-    problems = {
-        "gaussian": bai.synthetic(5, 4, seed=9),
-        "table": bai.TableBandits(np.random.default_rng(10).normal(size=(20, 30)), np.arange(10).reshape(2, 5)),
-        "replay": replay(FAMILIES[3], 11, runs=2, n_arms=5, budget=400),
-    }
-    compiled = {name: play_block(policy, bandits, 400, 12, 0) for name, bandits in problems.items()}
-    for name in dir(kernels):
-        function = getattr(getattr(kernels, name), "py_func", None)
-        if function is not None:
-            monkeypatch.setattr(kernels, name, function)
+    compiled = {name: play_block(policy, bandits, 400, 12, 0) for name, bandits in UNCOMPILED_PROBLEMS.items()}
+    assert {"bai.sampling", "bai.policies.loops", type(policy).__module__} <= uncompiled(monkeypatch)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for name, bandits in problems.items():
-            pulls, recommended = play_block(policy, bandits, 400, 12, 0)
-            np.testing.assert_array_equal(pulls, compiled[name][0])
-            np.testing.assert_array_equal(recommended, compiled[name][1])
+        for name, bandits in UNCOMPILED_PROBLEMS.items():
+            for one, other in zip(play_block(policy, bandits, 400, 12, 0), compiled[name], strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=name)

@@ -1,18 +1,26 @@
 """Batches: a policy whose rewards are collected ahead makes the same pulls and gives the same answer."""
 
+import copy
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import POLICIES, informed
 
 import bai
+from bai.policies.base import Progress
+from bai.policies.halving import Elimination
 
 N_ARMS, BUDGET = 5, 150
 VARIANCES = [1.0, 0.2, 2.0, 0.2, 1.0]
-FIXED = [bai.Unif(), bai.SH(), bai.SH(reuse=True), bai.SHVar(variances=VARIANCES), bai.SR()]
-ADAPTIVE = [bai.SHAdaVar(), bai.SHAdaVar(reuse=True), bai.VBR(), bai.GapEV(complexity=50.0, bound=3.0)]
+INFORMED = [informed(p, variances=VARIANCES, complexity=50.0, bound=3.0, span=3.0) for p in POLICIES]
+
+
+def foresees(policy):
+    """Return whether no reward changes how often an arm is pulled within a stage: those that draw sums of rewards."""
+    return type(policy).play is Elimination.play
 
 
 def stacks_of(seed):
@@ -32,7 +40,7 @@ class Stacks:
         return self.stacks[arm, self.taken[arm] - 1]
 
 
-@pytest.mark.parametrize("policy", FIXED + ADAPTIVE, ids=str)
+@pytest.mark.parametrize("policy", INFORMED, ids=str)
 @given(seed=st.integers(0, 10_000), sizes=st.lists(st.integers(1, 70), min_size=1, max_size=6))
 @settings(max_examples=10, deadline=None)
 def test_batches_of_any_size_change_neither_pulls_nor_answer(policy, seed, sizes):
@@ -51,8 +59,42 @@ def test_batches_of_any_size_change_neither_pulls_nor_answer(policy, seed, sizes
     np.testing.assert_allclose(experiment.means, single.means)
     assert experiment.best == single.best
     np.testing.assert_array_equal(experiment.pulls + experiment.spare, pull.taken)
-    if policy in FIXED:
+    if foresees(policy):
         assert experiment.spare.sum() == 0
+
+
+def told_afresh(policy):
+    """Return a copy of the policy that can only begin from the start."""
+    cls = type(policy)
+
+    class Afresh(cls):
+        def steps(self, n_arms, budget, **known):
+            return cls.resume(self, n_arms, budget, Progress.begin(n_arms), **known)
+
+        def resume(self, *args, **known):
+            return None
+
+    other = copy.copy(policy)
+    object.__setattr__(other, "__class__", Afresh)
+    return other
+
+
+@pytest.mark.parametrize("policy", INFORMED, ids=str)
+def test_a_forecast_from_where_the_policy_is_equals_one_that_tells_it_all_rewards_again(policy):
+    pull = Stacks(stacks_of(4))
+    experiments = [bai.Experiment(some, N_ARMS, BUDGET, seed=5) for some in (policy, told_afresh(policy))]
+    while not experiments[0].done:
+        asked = [experiment.ask_batch(9) for experiment in experiments]
+        assert asked[0] == asked[1]
+        rewards = [pull(arm) for arm in asked[0]]
+        for experiment in experiments:
+            experiment.tell_batch(asked[0], rewards)
+    assert experiments[1].done
+    assert experiments[0].best == experiments[1].best
+
+
+def test_halving_and_rejects_foresee_their_pulls_and_others_do_not():
+    assert {policy.name for policy in INFORMED if foresees(policy)} == {"Unif", "SH", "SHVar", "SR"}
 
 
 def test_a_batch_ends_with_its_stage():

@@ -1,5 +1,6 @@
 """Simulation, sweeps and statistics: the same bits everywhere, honest intervals, tidy tables."""
 
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -14,7 +15,7 @@ from scipy.stats import binomtest, norm
 
 import bai
 from bai import plots
-from bai.simulate import BLOCK
+from bai.play import BLOCK
 from bai.stats import Paired
 
 matplotlib.use("Agg")
@@ -57,7 +58,7 @@ def test_another_process_gives_the_same_bits():
 def test_a_block_does_not_depend_on_the_runs_after_it():
     bandits = bai.synthetic(4, 2 * BLOCK, seed=8)
     whole = bai.simulate(bai.SHAdaVar(), bandits, 200, seed=9)
-    part = bai.simulate(bai.SHAdaVar(), bandits.part(slice(0, BLOCK)), 200, seed=9)
+    part = bai.simulate(bai.SHAdaVar(), bandits.select(slice(0, BLOCK)), 200, seed=9)
     np.testing.assert_array_equal(whole.pulls[:BLOCK], part.pulls)
 
 
@@ -116,7 +117,8 @@ def test_a_sweep_row_equals_the_simulation_it_stands_for():
     problems = {"a": bai.synthetic(4, 700, seed=15), "b": bai.synthetic(8, 300, seed=16)}
     table = bai.sweep([bai.SH(), bai.SHAdaVar(reuse=True)], problems, [100, 200], seed=17)
     assert list(table.columns) == [
-        "policy", "problem", "n_arms", "budget", "runs", "mistakes", "mistake_rate", "low", "high", "seconds",
+        "policy", "problem", "n_arms", "budget", "runs", "mistakes", "mistake_rate", "low", "high",
+        "regret", "regret_error", "seconds",
     ]  # fmt: skip
     assert len(table) == 8
     policies = {"SH": bai.SH(), "SHAdaVar(reuse=True)": bai.SHAdaVar(reuse=True)}
@@ -125,7 +127,70 @@ def test_a_sweep_row_equals_the_simulation_it_stands_for():
         assert row.mistakes == out.mistakes.sum()
         assert (row.low, row.high) == out.interval
         assert row.runs == out.mistakes.size
+        assert row.regret == pytest.approx(out.regret.mean(), rel=1e-12)
+        assert row.regret_error == pytest.approx(out.regret.std() / np.sqrt(row.runs), rel=1e-9)
+        np.testing.assert_array_equal(table.run_mistakes(row.policy, row.problem, row.budget), out.mistakes)
     assert (table["seconds"] > 0).all()
+
+
+def test_a_table_pairs_the_runs_of_two_policies():
+    problem = bai.synthetic(8, BLOCK + 100, seed=26)
+    first, second = bai.SH(), bai.SHVar(reuse=True)
+    table = bai.sweep([first, second], problem, [100, 200], seed=27)
+    mistakes = [bai.simulate(policy, problem, 200, seed=27).mistakes for policy in (first, second)]
+    assert table.paired(first, "SHVar(reuse=True)", budget=200) == bai.paired(*mistakes)
+    assert table.paired(first, second, "problem", 200).only_first > 0
+    one = bai.sweep([first, second], problem, 200, seed=27)
+    assert one.paired(first, second) == bai.paired(*mistakes)
+    for column in table:  # what is done to the frame in place does not mix up the runs
+        table[column] = table[column].to_numpy()[::-1]
+    assert table.paired(first, second, budget=200) == bai.paired(*mistakes)
+    assert pickle.loads(pickle.dumps(table)).paired(first, second, budget=200) == bai.paired(*mistakes)
+
+
+def test_a_table_can_be_pickled_without_its_problems():
+    table = bai.sweep(bai.SH(), lambda runs, seed: bai.synthetic(64, runs, seed), 400, seed=27, runs=2 * BLOCK)
+    stored = pickle.dumps(table)
+    assert len(stored) < 20_000
+    np.testing.assert_array_equal(pickle.loads(stored).run_mistakes("SH"), table.run_mistakes("SH"))
+
+
+def test_runs_that_are_not_the_same_are_not_paired():
+    calls = {}
+
+    def fails_at_last(runs, seed):
+        calls[seed] = calls.get(seed, 0) + 1
+        if calls[seed] > 2:  # the first two are for a look at the arms and for the first policy
+            raise LookupError("no more")
+        return bai.synthetic(4, runs, seed)
+
+    with pytest.raises(RuntimeError) as caught, ThreadPoolExecutor(1) as executor:
+        bai.sweep([bai.SH(), bai.SR()], fails_at_last, 50, seed=28, runs=BLOCK, executor=executor)
+    assert caught.value.table["runs"].tolist() == [BLOCK, 0]
+    with pytest.raises(ValueError, match=f"SH has {BLOCK} runs and SR 0, and they are not all the same"):
+        caught.value.table.paired("SH", "SR")
+
+
+def test_a_mapping_names_the_policies_and_two_of_a_kind_may_differ_in_name_only():
+    problem = bai.synthetic(4, 100, seed=28)
+    table = bai.sweep({"a": bai.SH(), "again": bai.SH()}, problem, 50, seed=29)
+    assert table["policy"].tolist() == ["a", "again"]
+    assert table.paired("a", "again").only_first == table.paired("again", "a").only_first == 0
+
+
+def test_budgets_and_policies_may_be_any_finite_collection():
+    problem = bai.synthetic(4, 20, seed=30)
+    expected = bai.sweep([bai.SH(), bai.SR()], problem, [50, 60], seed=31).drop(columns="seconds")
+    for policies, budgets in (
+        ((bai.SH(), bai.SR()), (n for n in (50, 60))),
+        (iter([bai.SH(), bai.SR()]), np.array([50, 60], np.int16)),
+        ({"SH": bai.SH(), "SR": bai.SR()}, pd.Series([50.0, 60.0])),
+        ({bai.SH(): 1, bai.SR(): 2}.keys(), {50: 1, 60: 2}.keys()),
+    ):
+        table = bai.sweep(policies, problem, budgets, seed=31)
+        pd.testing.assert_frame_equal(table.drop(columns="seconds"), expected)
+    table = bai.sweep(bai.SH(), problem, {50, 60}, seed=31)
+    assert sorted(table["budget"]) == [50, 60]
 
 
 def test_sweeps_are_alike_on_threads_and_processes():
@@ -182,8 +247,16 @@ def test_curves_draw_one_line_with_intervals_per_policy():
     np.testing.assert_allclose(heights, table["mistake_rate"].to_numpy()[:2])
 
 
-def test_every_policy_has_its_own_look():
-    looks = [plots.look(str(policy)) for policy in POLICIES]
-    distinct = {(look["color"], look["marker"]) for look in plots.LOOKS.values()}
-    assert len(distinct) == len(plots.LOOKS)
-    assert all(look in plots.LOOKS.values() for look in looks)
+def test_variants_look_like_their_policy():
+    for policy in POLICIES:
+        assert plots.policy_style(policy) == plots.policy_style(str(policy)) == type(policy).style
+        assert plots.policy_style(f"{policy.name}, kept") == type(policy).style
+
+
+@pytest.mark.parametrize("name", ["Magic", "", "SHVarX", "A policy, with commas", "Häufigste (mine)"])
+def test_a_name_that_is_not_of_the_package_has_a_style_of_its_own_and_always_the_same(name):
+    style = plots.policy_style(name)
+    assert style == plots.policy_style(name)
+    assert style["marker"] not in {cls.style["marker"] for cls in bai.REGISTRY}
+    assert sorted(style) == ["color", "linestyle", "marker"]
+    plt.figure().gca().plot([0, 1], [0, 1], **style)

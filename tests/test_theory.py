@@ -284,9 +284,7 @@ def test_printed_formulas_are_those_of_the_paper():
         2 * log2_k * math.exp(-n * gap**2 / (4 * log2_k * 3.5))
     )
     exponent = (n - 3 * math.log(3)) * gap**2 / (4 * top * 3 * log2_k)
-    assert theory.theorem_2_bound(means, variances, n, printed=True) == pytest.approx(
-        2 * log2_k * math.exp(-exponent)
-    )
+    assert theory.theorem_2_bound(means, variances, n, printed=True) == pytest.approx(2 * log2_k * math.exp(-exponent))
     x = math.log(3 * n / delta) / (n / 3 - 2)
     alpha = (1 - 2 * math.sqrt(x)) / (1 + 2 * math.sqrt(x) + 2 * x)
     assert theory.theorem_3_bound(means, variances, n, delta, printed=True) == pytest.approx(
@@ -702,7 +700,6 @@ def test_an_array_of_budgets_gives_a_row_of_pulls_each(pulls):
         (lambda: theory.theorem_2_bound(MEANS, VARIANCES, [60, 5]), "budget is 5; .* at least 6"),
         (lambda: theory.theorem_2_bound(MEANS, VARIANCES, [[60]]), "budget has shape"),
         (lambda: theory.theorem_3_bound(MEANS, VARIANCES, 6, 0.05, printed=True), "budget is 6; .* least 7"),
-        (lambda: theory.theorem_1_bound(MEANS, VARIANCES, 60, printed=1), "printed is 1"),
         (lambda: theory.theorem_3_condition(2, 10, 0.0), "delta is 0.0"),
         (lambda: theory.lemma_a_bound([0.1, 0.2], 3), "survivors is 3; .* number of rivals, 2"),
         (lambda: theory.lemma_a_bound([0.1, 1.2], 1), "probabilities has an entry 1.2"),
@@ -712,4 +709,20 @@ def test_an_array_of_budgets_gives_a_row_of_pulls_each(pulls):
 )
 def test_bad_arguments_are_named_with_their_value_and_the_remedy(call, message):
     with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.stages("8"), "n_arms is '8', of type str; .* at least 2"),
+        (lambda: theory.h2("best"), "means is 'best', of type str; .* array of numbers"),
+        (lambda: theory.greedy_allocation(VARIANCES, True), "budget is True, of type bool; .* at least 3"),
+        (lambda: theory.sh_bound(MEANS, [100, None]), "budget is None, of type NoneType; .* whole number"),
+        (lambda: theory.warmup_pulls("small"), "delta is 'small', of type str; .* above 0 and below 1"),
+        (lambda: theory.theorem_1_bound(MEANS, VARIANCES, 60, printed=1), "printed is 1, of type int; .* True or"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named_with_their_type_and_the_remedy(call, message):
+    with pytest.raises(TypeError, match=message):
         call()

@@ -6,6 +6,7 @@ import pytest
 @pytest.fixture
 def say(capsys):
     """Print although pytest captures: the figures are what a benchmark is for."""
+
     def show(text):
         with capsys.disabled():
             print(text)

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 import bai
-from bai.simulate import available_cores
+from bai.play import CORES
 
 
 class Counted(ThreadPoolExecutor):
@@ -32,7 +32,7 @@ class Counted(ThreadPoolExecutor):
     def count(self, future):
         if not future.cancelled():
             results, _ = future.result()
-            self.runs += sum(runs for _, runs, _, _ in results)
+            self.runs += sum(result.runs for result in results)
 
 
 def watch(executor, file, every, minutes, stop, samples):
@@ -58,7 +58,7 @@ def main():
     given = parser.parse_args()
     problem = bai.GaussianBandits([1.0, 0.5], [1.0, 2.0], runs=given.runs // 4)
     stop, samples = threading.Event(), []
-    with tempfile.TemporaryDirectory() as folder, Counted(available_cores()) as executor:
+    with tempfile.TemporaryDirectory() as folder, Counted(CORES) as executor:
         file = Path(folder) / "soak.db"
         watcher = threading.Thread(target=watch, args=(executor, file, given.every, given.minutes, stop, samples))
         watcher.start()

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import bai
-from bai.simulate import BLOCK, play_block
+from bai.play import BLOCK, play_block
 
 K, N = 64, 5000
 
@@ -49,8 +49,8 @@ def test_share_of_a_block_that_does_not_grow_with_its_runs(say):
                 times = []
                 for _ in range(15):
                     started = time.perf_counter()
-                    pulls, _ = play_block(policy, bandits.part(slice(0, runs)), n, 0, 0)
+                    played = play_block(policy, bandits.select(slice(0, runs)), n, 0, 0)
                     times.append(time.perf_counter() - started)
                 shortest[runs] = min(times)
-                assert pulls.sum() <= runs * n
+                assert played.pulls.sum() <= runs * n
             say(f"  K = {n_arms:2d}, n = {n:4d} {policy!s:9s} {shortest[1] / shortest[BLOCK]:6.1%}")

@@ -10,9 +10,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numba import njit
 
 import bai
-from bai.simulate import available_cores, play_block
+from bai.play import CORES, play_block
 
 K, N, RUNS = 64, 5000, 5000
 
@@ -137,18 +138,27 @@ def test_against_numpy(say):
         say(f"  {name:28s} {RUNS / times['numpy']:9.0f} {RUNS / times['bai']:9.0f}   ratio {ratio:5.1f}{wanted}")
 
 
+@njit(nogil=True)
+def sum_of_normals(rng, n):
+    total = 0.0
+    for _ in range(n):
+        total += rng.standard_normal()
+    return total
+
+
 def test_against_drawing_normals(say):
     bandits = bai.synthetic(K, 500, seed=0)
-    rng, noise = np.random.Generator(np.random.SFC64(0)), np.empty(500 * N)
-    policies = {p.name: p for p in (bai.SHAdaVar(), bai.GapE(), bai.GapEV(), bai.VBR(), bai.AGapE(), bai.AGapEV())}
+    rng = np.random.Generator(np.random.SFC64(0))
+    policies = {cls.name: cls() for cls in bai.REGISTRY if cls not in (bai.Unif, bai.SH, bai.SHVar, bai.SR)}
     jobs = {name: lambda p=p: play_block(p, bandits, N, 0, 0) for name, p in policies.items()}
-    times = best_times(5, normals=lambda: rng.standard_normal(out=noise), **jobs)
-    say(f"\nplaying / drawing as many normals with Generator(SFC64).standard_normal (K = {K}, n = {N}, one core)")
-    aims = {"SHAdaVar": 2.2, "GapE": 5, "GapE-V": 5}
+    times = best_times(7, normals=lambda: sum_of_normals(rng, 500 * N), **jobs)
+    one = times["normals"] / (500 * N) * 1e9
+    say(f"\nplaying / drawing as many normals in a compiled loop, {one:.1f} ns each (K = {K}, n = {N}, one core)")
+    aims = {"SHAdaVar": 2.0, "GapE": 10, "GapE-V": 10}
     for name in policies:
         wanted = f" (aim: at most {aims[name]})" if name in aims else ""
         say(f"  {name:9s} {times[name] / times['normals']:6.2f}{wanted}")
-    assert play_block(bai.SHAdaVar(), bandits, N, 0, 0)[0].sum() > 0.99 * noise.size
+    assert play_block(bai.SHAdaVar(), bandits, N, 0, 0).pulls.sum() > 0.99 * 500 * N
 
 
 def test_cost_per_run_as_n_and_k_grow(say):
@@ -169,9 +179,8 @@ def test_cost_per_run_as_n_and_k_grow(say):
 
 
 def test_all_cores_are_used(say):
-    cores = available_cores()
     bandits = bai.synthetic(K, 20_000, seed=0)
-    say(f"\ntime on one core / time on {cores} (aim with two: at least 1.7)")
+    say(f"\ntime on one core / time on {CORES} (aim with two: at least 1.7)")
     for policy in (bai.SHVar(), bai.SHAdaVar(), bai.GapE()):
         times = best_times(
             3, one=lambda p=policy: one_core(p, bandits), all=lambda p=policy: bai.simulate(p, bandits, N, seed=1)
@@ -180,6 +189,63 @@ def test_all_cores_are_used(say):
     np.testing.assert_array_equal(
         one_core(bai.SHVar(), bandits).recommended, bai.simulate(bai.SHVar(), bandits, N, seed=1).recommended
     )
+
+
+class Turns(bai.Policy):
+    """The arms in turn: a policy of one's own."""
+
+    name = "Turns"
+
+    def steps(self, n_arms, budget):
+        total = [0.0] * n_arms
+        for t in range(budget):
+            total[t % n_arms] += yield t % n_arms
+        return max(range(n_arms), key=total.__getitem__)
+
+
+class Normal(bai.Bandits):
+    """Gaussian arms as a problem of one's own."""
+
+    def draw(self, run, arm, rng):
+        return self.means[run, arm] + self.variances[run, arm] ** 0.5 * rng.standard_normal()
+
+
+def test_what_is_written_in_python_costs_microseconds_per_pull(say):
+    theirs = bai.synthetic(16, 50, seed=0)
+    mine = Normal(theirs.means, theirs.variances)
+    say("\nmicroseconds per pull on one core (K = 16, n = 1000)")
+    for policy, bandits, times_as_many in (
+        (bai.Unif(), theirs, 200),
+        (bai.SHAdaVar(), theirs, 200),
+        (bai.GapE(), theirs, 200),
+        (Turns(), theirs, 1),
+        (bai.Unif(), mine, 1),
+        (bai.SHAdaVar(), mine, 1),
+        (bai.GapE(), mine, 1),
+        (Turns(), mine, 1),
+    ):
+        many = bandits.select(np.tile(np.arange(50), times_as_many))
+        taken = best_times(3, play=lambda p=policy, b=many: one_core(p, b, 1000))["play"] / (many.runs * 1000)
+        whose = "an own problem" if bandits is mine else "GaussianBandits"
+        say(f"  {policy!s:9s} on {whose:16s} {taken * 1e6:8.3f}")
+    np.testing.assert_array_equal(
+        one_core(Turns(), mine, 1000).recommended,
+        bai.simulate(bai.Unif(), theirs, 1000, seed=1, plain=True).recommended,
+    )
+
+
+def test_asking_for_a_batch_costs_the_same_late_as_early(say):
+    say("\nExperiment.ask_batch(16) after 4,000 rewards / after 400 (aim: about 1); milliseconds after 400")
+    for policy in (bai.SH(), bai.SHAdaVar(), bai.VBR(), bai.AGapE(bound=1), bai.TopTwo(), Turns()):
+        experiment, rng, taken = bai.Experiment(policy, 8, 30_000), np.random.default_rng(0), []
+        for rewards in (400, 4000):
+            while len(experiment.history) < rewards:
+                arm = experiment.ask()
+                experiment.tell(arm, rng.normal(arm / 8))
+            taken.append(best_times(30, ask=lambda e=experiment: e.ask_batch(16))["ask"])
+            assert len(experiment.ask_batch(16)) == 16
+        again = "" if policy.name != "Turns" else " (own policies are told all rewards again)"
+        say(f"  {policy!s:16s} {taken[1] / taken[0]:6.2f} {taken[0] * 1e3:8.2f}{again}")
 
 
 def test_a_fresh_process_starts_quickly(say):

@@ -1,0 +1,506 @@
+"""Problems: ensembles of R bandit instances ("runs") with K arms each.
+
+An ensemble knows its arms and how to draw from them. It knows nothing of the policies that play it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import cache
+from importlib import resources
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from .sampling import BERNOULLI, GAUSSIAN, LOW_RANK, REPLAY, TABLE, PlainRewards, Rewards, gather, ordered_product
+
+
+class Bandits:
+    """An ensemble of problems: the base class of all, and of your own.
+
+    A subclass with a method `draw` can be played by every policy, in `simulate`, `sweep` and everything built on
+    them. It is played pull by pull in Python, which takes 4 microseconds per pull with Unif, 6 with SHAdaVar and 16
+    with GapE, where the ensembles of this module, which hand their draws to compiled loops, take 0.001, 0.011 and
+    0.022 (`tests/benchmarks/test_speed.py`). On processes and clusters the whole ensemble travels with every block.
+
+    Parameters
+    ----------
+    means, variances : array-like, shape (R, K) or (K,)
+        True means and variances, one row per run: the best arm and the regret come from the means, and some policies
+        are told the variances. A single instance may be given as a vector.
+    runs : int, optional
+        Repeat a single instance this many times.
+
+    Examples
+    --------
+    Waiting times with an exponential law:
+
+    >>> import bai
+    >>> class Waiting(bai.Bandits):
+    ...     def draw(self, run, arm, rng):
+    ...         return rng.exponential(self.means[run, arm])
+    >>> waiting = Waiting([1.0, 2.0, 4.0], [1.0, 4.0, 16.0], runs=100)
+    >>> bai.simulate(bai.SH(), waiting, budget=200, seed=0).mistake_rate < 0.1
+    True
+    """
+
+    per_run: ClassVar[tuple[str, ...]] = ("means", "variances")  # the arrays with one row per run
+    means: np.ndarray
+    variances: np.ndarray
+    longest: float = math.inf  # the largest budget that can be played
+
+    def __init__(self, means: ArrayLike, variances: ArrayLike, runs: int | None = None):
+        means = np.atleast_2d(checks.array("means", means, (1, 2)))
+        variances = np.atleast_2d(checks.array("variances", variances, (1, 2), least=0))
+        checks.same_shape(means, variances)
+        _check_ensemble("means", means)
+        _check_scale(means, variances)
+        if runs is not None:
+            runs = checks.integer("runs", runs, least=1)
+            if means.shape[0] != 1:
+                raise ValueError(f"runs is {runs}, but means already has {means.shape[0]} rows; give one or the other")
+            means, variances = (_repeated(a, runs) for a in (means, variances))
+        self.means = means
+        self.variances = variances
+
+    @property
+    def runs(self) -> int:
+        """Number of instances R."""
+        return self.means.shape[0]
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms K."""
+        return self.means.shape[1]
+
+    @property
+    def best(self) -> np.ndarray:
+        """Index of the arm with the highest mean in each run (the first, if several share it)."""
+        return self.means.argmax(axis=1)
+
+    def draw(self, run: int, arm: int, rng: np.random.Generator) -> float:
+        """Return a reward of an arm in a run, with all randomness from `rng`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method draw(self, run, arm, rng); write one")
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards | PlainRewards:
+        """Return what the players draw from, with arm `order[r, p]` of run r at position p."""
+        return PlainRewards(self, order, rng, np.arange(self.runs))
+
+    def select(self, rows: slice | np.ndarray) -> Bandits:
+        """Return the ensemble of some of the runs."""
+        return _Selection(self, np.arange(self.runs)[rows])
+
+    def fingerprint(self) -> str:
+        """Return a hash of all that the ensemble holds: of its class, its arrays and its other plain values."""
+        digest = hashlib.sha256(type(self).__name__.encode())
+        for name, value in sorted(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                digest.update(f"{name} {value.dtype} {value.shape}".encode())
+                digest.update(np.ascontiguousarray(value[:1] if _is_repeated(value) else value).data)
+            elif isinstance(value, (bool, int, float, str, tuple, list, dict, np.generic)):
+                digest.update(f"{name} {value!r}".encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(runs={self.runs}, n_arms={self.n_arms})"
+
+
+class _Selection(Bandits):
+    """Some runs of an ensemble that can only be asked for single rewards."""
+
+    def __init__(self, whole: Bandits, rows: np.ndarray):
+        self.whole, self.rows = whole, rows
+        self.means, self.variances = whole.means[rows], whole.variances[rows]
+
+    def draw(self, run: int, arm: int, rng: np.random.Generator) -> float:
+        return self.whole.draw(int(self.rows[run]), arm, rng)
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards | PlainRewards:
+        return PlainRewards(self.whole, order, rng, self.rows)
+
+    def select(self, rows: slice | np.ndarray) -> Bandits:
+        return _Selection(self.whole, self.rows[rows])
+
+
+class CompiledBandits(Bandits):
+    """Ensembles held as arrays, whose draws are part of the compiled loops."""
+
+    def __init_subclass__(cls) -> None:
+        if "draw" in vars(cls):  # a subclass that draws in its own way
+            cls.rewards = Bandits.rewards
+
+    def select(self, rows: slice | np.ndarray) -> Bandits:
+        some = object.__new__(type(self))
+        vars(some).update(vars(self))
+        for name in self.per_run:
+            array = getattr(self, name)
+            shared = array.strides[0] == 0  # one instance, repeated
+            size = np.broadcast_to(0, len(array))[rows].size
+            setattr(some, name, _repeated(array[:1], size) if shared else array[rows])
+        return some
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A repeated row travels once.
+        repeated = {name: len(array) for name, array in vars(self).items() if _is_repeated(array)}
+        rows = {name: getattr(self, name)[:1].copy() for name in repeated}
+        return vars(self) | rows | {"_repeated": repeated}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        repeated = state.pop("_repeated")
+        vars(self).update(state)
+        for name, runs in repeated.items():
+            setattr(self, name, _repeated(state[name], runs))
+
+
+def _repeated(row: np.ndarray, runs: int) -> np.ndarray:
+    """Return a row as an array of so many rows that share its memory."""
+    return np.broadcast_to(row, (runs, *row.shape[1:]))
+
+
+def _is_repeated(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 1 and value.shape[0] > 1 and value.strides[0] == 0
+
+
+class GaussianBandits(CompiledBandits):
+    """Arms with normal rewards.
+
+    Parameters
+    ----------
+    means, variances : array-like, shape (R, K) or (K,)
+        One row per run. A single instance may be given as a vector.
+    runs : int, optional
+        Repeat a single instance this many times.
+
+    Examples
+    --------
+    >>> bandits = GaussianBandits([1.0, 0.5, 0.0], [1.0, 0.1, 0.1], runs=1000)
+    >>> bandits
+    GaussianBandits(runs=1000, n_arms=3)
+    >>> bandits.best[:3]
+    array([0, 0, 0])
+    """
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator, most_ahead: int = 2**16) -> Rewards:
+        loc, scale = gather(self.means, order), np.sqrt(gather(self.variances, order))
+        return Rewards(GAUSSIAN, rng, loc, scale, normals=np.empty(most_ahead), ahead=np.zeros(2, np.int64))
+
+
+class BernoulliBandits(CompiledBandits):
+    """Arms that pay 1 or 0.
+
+    Parameters
+    ----------
+    means : array-like, shape (R, K) or (K,)
+        The chances of a 1, between 0 and 1. A single instance may be given as a vector.
+    runs : int, optional
+        Repeat a single instance this many times.
+
+    Examples
+    --------
+    >>> bandits = BernoulliBandits([0.6, 0.5, 0.1], runs=1000)
+    >>> bandits.variances[0]
+    array([0.24, 0.25, 0.09])
+    """
+
+    def __init__(self, means: ArrayLike, runs: int | None = None):
+        chances = checks.array("means", means, (1, 2), least=0)
+        if (chances > 1).any():
+            raise ValueError(f"means contains {chances.max()}; the chance of a 1 must be at most 1")
+        super().__init__(chances, chances * (1 - chances), runs)
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
+        return Rewards(BERNOULLI, rng, gather(self.means, order))
+
+
+class TableBandits(CompiledBandits):
+    """Arms whose rewards are resampled, with equal chances, from the rows of a table.
+
+    Parameters
+    ----------
+    table : array-like, shape (M, U)
+        Row i holds the U equally likely rewards of item i.
+    arms : array-like of int, shape (R, K) or (K,)
+        The rows that serve as arms in each run. A row may serve twice.
+
+    Examples
+    --------
+    >>> bandits = TableBandits([[0, 1, 1, 1], [2, 2, 2, 2], [0, 0, 4, 0]], [[0, 1], [1, 2]])
+    >>> bandits.means
+    array([[0.75, 2.  ],
+           [2.  , 1.  ]])
+    >>> bandits.variances
+    array([[0.1875, 0.    ],
+           [0.    , 3.    ]])
+    """
+
+    per_run = ("means", "variances", "arms")
+
+    def __init__(self, table: ArrayLike, arms: ArrayLike):
+        self.table: np.ndarray = np.ascontiguousarray(checks.array("table", table, 2))
+        if self.table.shape[1] == 0:
+            raise ValueError(f"table has shape {self.table.shape}; each row needs at least one reward")
+        self.arms: np.ndarray = _check_arms(arms, "table", self.table)
+        self.means = self.table.mean(axis=1)[self.arms]
+        self.variances = self.table.var(axis=1)[self.arms]
+        _check_scale(self.table, self.variances)
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
+        return Rewards(TABLE, rng, table=self.table, rows=gather(self.arms, order))
+
+
+class LowRankBandits(CompiledBandits):
+    """Arms whose rewards come from a low-rank matrix: a pull asks a random user about the arm's item.
+
+    The reward of item i from user j is the product ``items[i] @ users[j]``. The matrix itself is never built.
+
+    Parameters
+    ----------
+    items : array-like, shape (M, D)
+        Factors of the items.
+    users : array-like, shape (U, D)
+        Factors of the users, who are asked with equal chances.
+    arms : array-like of int, shape (R, K) or (K,)
+        The items that serve as arms in each run. An item may serve twice.
+
+    Examples
+    --------
+    >>> items, users = [[1, 0], [1, 1], [2, -1]], [[3, 1], [4, 2], [2, 0]]
+    >>> bandits = LowRankBandits(items, users, [[0, 1], [1, 2]])
+    >>> bandits.means
+    array([[3., 4.],
+           [4., 5.]])
+    >>> bandits.variances.round(3)
+    array([[0.667, 2.667],
+           [2.667, 0.667]])
+    """
+
+    per_run = ("means", "variances", "arms")
+
+    def __init__(self, items: ArrayLike, users: ArrayLike, arms: ArrayLike):
+        self.items: np.ndarray = np.ascontiguousarray(checks.array("items", items, 2))
+        self.users: np.ndarray = np.ascontiguousarray(checks.array("users", users, 2))
+        if self.items.shape[1] != self.users.shape[1] or self.users.size == 0:
+            raise ValueError(
+                f"items has shape {self.items.shape} and users {self.users.shape}; "
+                "both need the same number of factors, at least one, and there must be a user"
+            )
+        self.arms: np.ndarray = _check_arms(arms, "items", self.items)
+        means, variances = low_rank_moments(self.items, self.users)
+        self.means, self.variances = means[self.arms], variances[self.arms]
+        _check_scale(self.means, self.variances)
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
+        return Rewards(LOW_RANK, rng, table=self.items, rows=gather(self.arms, order), users=self.users)
+
+
+def low_rank_moments(items: np.ndarray, users: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance over all users of ``items[i] @ users[j]``, for each item.
+
+    Sums are taken in a fixed order: a matrix product of NumPy has other last bits on another processor, and problems
+    must be the same everywhere.
+    """
+    center = ordered_product(np.full((1, len(users)), 1 / len(users)), users)
+    spread = users - center
+    covariance = ordered_product(spread.T.copy(), spread) / len(users)
+    variances = (ordered_product(items, covariance) * items).cumsum(axis=1)[:, -1]
+    return ordered_product(items, center.T.copy())[:, 0], variances.clip(min=0)
+
+
+class ReplayBandits(CompiledBandits):
+    """Arms whose rewards are written down in advance: the k-th pull of an arm always gives the same number.
+
+    Two players that make the same pulls on it see the same rewards, so it shows whether they are alike.
+
+    Parameters
+    ----------
+    stacks : array-like, shape (R, K, L)
+        `stacks[r, i, k]` is the reward of pull k (from 0) of arm i in run r. L must be at least the budget.
+    means, variances : array-like, shape (R, K)
+        What the arms are taken to be: policies that know variances are told these.
+
+    Examples
+    --------
+    >>> bandits = ReplayBandits([[[1, 2, 3], [4, 5, 6]]], means=[[2, 5]], variances=[[1, 1]])
+    >>> bandits
+    ReplayBandits(runs=1, n_arms=2)
+    """
+
+    per_run = ("means", "variances", "stacks")
+
+    def __init__(self, stacks: ArrayLike, means: ArrayLike, variances: ArrayLike):
+        stacks = checks.array("stacks", stacks, 3)
+        self.means = checks.array("means", means, 2)
+        self.variances = checks.array("variances", variances, 2, least=0)
+        if not stacks.shape[:2] == self.means.shape == self.variances.shape:
+            raise ValueError(
+                f"stacks has shape {stacks.shape}, means {self.means.shape}, variances {self.variances.shape}; "
+                "the first two axes must agree"
+            )
+        _check_ensemble("means", self.means)
+        _check_scale(stacks, self.variances)
+        self.stacks: np.ndarray = np.ascontiguousarray(stacks)
+        self.longest = stacks.shape[2]
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards:
+        n_runs, n_arms, length = self.stacks.shape
+        rows = np.arange(n_runs)[:, None] * n_arms + order
+        table = self.stacks.reshape(n_runs * n_arms, length)
+        return Rewards(REPLAY, rng, table=table, rows=rows)
+
+
+def synthetic(n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> GaussianBandits:
+    """Gaussian problems of Section 5.1: a new perturbed instance in every run, arms in random order.
+
+    Before the perturbation arm i has mean 1 - sqrt((i - 1) / K). Every other arm has variance
+    0.9 mean^2 + 0.1, the rest 0.1. Means get N(0, 0.05^2) added, variances are multiplied by
+    Unif(0.5, 1.5); the best arm of a run is the best after the perturbation.
+
+    Parameters
+    ----------
+    n_arms, runs : int
+        K and R.
+    seed : int
+        The same seed gives the same instances.
+    best_arm : {"noisy", "quiet"}
+        "noisy": arms 1, 3, 5, ... are the noisy ones (parity counted from 0), which matches the paper's
+        published curves. "quiet": arms 2, 4, 6, ... are, as its text says, so arm 1 has variance 0.1.
+
+    Examples
+    --------
+    >>> bandits = synthetic(n_arms=64, runs=5, seed=0)
+    >>> bandits
+    GaussianBandits(runs=5, n_arms=64)
+    >>> bandits.variances.max() > 0.5
+    np.True_
+    """
+    n_arms = checks.integer("n_arms", n_arms, least=2)
+    runs = checks.integer("runs", runs, least=1)
+    checks.choice("best_arm", best_arm, ("noisy", "quiet"))
+    rng = np.random.default_rng(checks.integer("seed", seed, 0, below=None))
+    number = np.arange(n_arms)  # the paper's i - 1
+    mean = 1 - np.sqrt(number / n_arms)
+    noisy = number % 2 == (0 if best_arm == "noisy" else 1)
+    variance = np.where(noisy, 0.9 * mean**2 + 0.1, 0.1)
+    means = mean + rng.normal(0, 0.05, (runs, n_arms))
+    variances = variance * rng.uniform(0.5, 1.5, (runs, n_arms))
+    order = rng.permuted(np.tile(number, (runs, 1)), axis=1)
+    return GaussianBandits(np.take_along_axis(means, order, axis=1), np.take_along_axis(variances, order, axis=1))
+
+
+class Factors(NamedTuple):
+    """A completed matrix of ratings: user j gives movie i ``movies[i] @ users[j]`` stars."""
+
+    movies: np.ndarray
+    users: np.ndarray
+
+
+def movielens(
+    n_arms: int,
+    runs: int,
+    seed: int,
+    shift: float = 2.0,
+    best_arm: str = "noisy",
+    repeats: bool = True,
+    factors: Factors | None = None,
+) -> LowRankBandits:
+    """Movies as arms, as in Section 5.2.
+
+    Each run takes the target means and variances of a new instance of `synthetic`, adds `shift` to the means, and
+    takes for each target the movie whose mean and variance are closest. A pull asks a random user.
+
+    Parameters
+    ----------
+    n_arms, runs : int
+        K and R.
+    seed : int
+        The same seed gives the same movies.
+    shift : float
+        Added to the target means, which lie between 0 and 1 where ratings lie between 1 and 5. The paper's text
+        has no shift, its Figure 4 shows one of about 2.
+    best_arm : {"noisy", "quiet"}
+        Parity of the targets, see `synthetic`.
+    repeats : bool
+        Whether a movie may be several arms of a run. Otherwise each target, the highest mean first, takes the closest
+        movie that is left.
+    factors : Factors, optional
+        Another completion; by default the one that ships with the package.
+
+    Returns
+    -------
+    LowRankBandits
+
+    Examples
+    --------
+    >>> import bai
+    >>> bandits = bai.movielens(n_arms=64, runs=5, seed=0)
+    >>> bandits
+    LowRankBandits(runs=5, n_arms=64)
+    >>> bool(1.5 < bandits.means.min() < bandits.means.max() < 3.5)
+    True
+    """
+    targets = synthetic(n_arms, runs, seed, best_arm)
+    shift = checks.number("shift", shift)
+    repeats = checks.flag("repeats", repeats)
+    movies, users = shipped_factors() if factors is None else factors
+    from scipy.spatial import KDTree  # takes longer to import than the rest of this module
+
+    moments = KDTree(np.column_stack(low_rank_moments(movies, users)))
+    wanted = np.stack([targets.means + shift, targets.variances], axis=-1)
+    if repeats:
+        return LowRankBandits(movies, users, moments.query(wanted)[1])
+    if targets.n_arms > len(movies):
+        raise ValueError(f"n_arms is {n_arms}, but there are {len(movies)} movies; take fewer arms or allow repeats")
+    return LowRankBandits(movies, users, _nearest_distinct(moments, wanted, targets.means))
+
+
+def _nearest_distinct(moments: Any, wanted: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return for each run the movies that its targets take, one after another, highest mean first."""
+    arms = np.empty(means.shape, np.int64)
+    for r, order in enumerate(np.argsort(-means, axis=1)):
+        # The K nearest movies of each target suffice: the other targets take at most K - 1 of them.
+        near = moments.query(wanted[r], k=np.arange(1, len(order) + 1))[1].tolist()
+        taken: set[int] = set()
+        for i in order:
+            arms[r, i] = next(movie for movie in near[i] if movie not in taken)
+            taken.add(int(arms[r, i]))
+    return arms
+
+
+@cache
+def shipped_factors() -> Factors:
+    """Return the rank-5 factors that ship with the package: 3,706 movies and 6,040 users, both in random order."""
+    with resources.files("bai").joinpath("data/movielens.npz").open("rb") as file, np.load(file) as arrays:
+        return Factors(*(arrays[name].astype(float) for name in Factors._fields))
+
+
+def _check_arms(arms: ArrayLike, name: str, rows: np.ndarray) -> np.ndarray:
+    arms = np.atleast_2d(np.asarray(arms))
+    if arms.dtype.kind not in "iu":
+        raise TypeError(f"arms has entries of type {arms.dtype}; it must hold whole numbers: rows of {name}")
+    if arms.ndim != 2:
+        raise ValueError(f"arms has shape {arms.shape}; it must be (R, K): rows of {name}")
+    outside = (arms < 0) | (arms >= rows.shape[0])
+    if outside.any():
+        raise ValueError(f"arms contains {arms[outside][0]}; {name} has rows 0 to {rows.shape[0] - 1}")
+    _check_ensemble("arms", arms)
+    return arms.astype(np.int64)
+
+
+def _check_ensemble(name: str, array: np.ndarray) -> None:
+    if array.shape[0] < 1 or array.shape[1] < 2:
+        raise ValueError(f"{name} has shape {array.shape}; at least 1 run and 2 arms are needed")
+
+
+def _check_scale(rewards: np.ndarray, variances: np.ndarray) -> None:
+    """Raise ValueError unless squares of rewards, and what is divided by variances, are far from overflow."""
+    tiny = variances[(variances > 0) & (variances < 1e-200)]
+    size = max(float(np.abs(rewards).max()), float(np.sqrt(variances.max())))
+    if tiny.size or size > 1e100 or 0 < size < 1e-100:
+        what = f"the variance {tiny.min():g}" if tiny.size else f"rewards of size {size:g}"
+        raise ValueError(
+            f"the problem has {what}; rewards must lie between 1e-100 and 1e+100 in size, and variances be 0 or at "
+            "least 1e-200, so measure rewards in another unit"
+        )
