@@ -1,6 +1,7 @@
 """MovieLens: problems from the shipped factors, and the way from the archive to those factors."""
 
 import hashlib
+import inspect
 import io
 import os
 import subprocess
@@ -16,9 +17,8 @@ import numpy as np
 import pytest
 
 import bai
-from bai import kernels
-from bai import movielens as ml
-from bai.bandits import low_rank_moments
+from bai.book import ratings as ml
+from bai.problems import Factors, low_rank_moments, shipped_factors
 
 needs_ratings = pytest.mark.skipif(
     not os.environ.get("BAI_MOVIELENS"), reason="BAI_MOVIELENS does not name ml-1m.zip or its folder"
@@ -261,7 +261,7 @@ def assert_same_moments(ours, theirs, atol=2e-3):
 
 
 def test_the_noise_is_another_one_each_time():
-    factors = ml.Factors(*np.random.default_rng(4).normal(size=(2, 50, 3)))
+    factors = Factors(*np.random.default_rng(4).normal(size=(2, 50, 3)))
     assert not np.isin(ml.anonymous(factors).users, ml.anonymous(factors).users).any()
 
 
@@ -269,7 +269,7 @@ def test_anonymous_factors_keep_all_moments_and_forget_who_is_who():
     rng = np.random.default_rng(3)
     users = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 1
     # Movies with one rating: multiples of their only raters, two for each of the first 300 users.
-    factors = ml.Factors(np.concatenate([5 * users[:300], 3 * users[:300]]) / 10, users)
+    factors = Factors(np.concatenate([5 * users[:300], 3 * users[:300]]) / 10, users)
     public = ml.anonymous(factors, np.random.default_rng(5))
     for ours, theirs in zip(public, factors, strict=True):
         assert_same_moments(ours, theirs, atol=1e-4)
@@ -340,16 +340,20 @@ def test_the_command_wants_either_a_source_or_the_download(arguments, capsys):
 
 
 def test_the_module_runs_as_a_program_without_a_warning():
-    command = [sys.executable, "-W", "error", "-m", "bai.movielens", "--help"]
+    command = [sys.executable, "-W", "error", "-m", "bai.book.ratings", "--help"]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "--download" in said.stdout
     assert said.stderr == ""
 
 
-def test_the_function_survives_the_import_of_its_module():
-    code = "import bai.movielens; import bai; print(bai.movielens(4, 2, 0)); print(bai.movielens.ARCHIVE_HASH[:4])"
+def test_the_problem_is_a_plain_function_whose_signature_can_be_read():
+    assert inspect.isfunction(bai.movielens)
+    assert list(inspect.signature(bai.movielens).parameters) == [
+        "n_arms", "runs", "seed", "shift", "best_arm", "repeats", "factors",
+    ]  # fmt: skip
+    code = "import bai.book.ratings; import bai; print(bai.movielens(4, 2, 0))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split("\n")[:2] == ["LowRankBandits(runs=2, n_arms=4)", "md5:"]
+    assert said.stdout.strip() == "LowRankBandits(runs=2, n_arms=4)"
 
 
 # --- the shipped factors ---------------------------------------------------------------------------------
@@ -363,7 +367,7 @@ def test_the_shipped_file_is_small_and_holds_nothing_but_factors():
             "movies": ((3706, 5), "float32"),
             "users": ((6040, 5), "float32"),
         }
-    assert parallel_pairs(ml.shipped_factors().movies) == 0
+    assert parallel_pairs(shipped_factors().movies) == 0
 
 
 @needs_ratings
@@ -371,7 +375,7 @@ def test_the_shipped_factors_are_what_the_ratings_give_and_are_anonymous():
     ratings = ml.raw_ratings()
     factors, errors = ml.complete(ratings)
     assert (np.diff(errors) < 0).all()
-    shipped = ml.shipped_factors()
+    shipped = shipped_factors()
     for ours, theirs in zip(shipped, factors, strict=True):
         assert_same_moments(ours, theirs)
     # The movies that have one rating point at their rater. None of the shipped ones points at a user like that.
@@ -396,19 +400,17 @@ def test_the_ratings_are_those_of_movielens_1m():
 # --- problems --------------------------------------------------------------------------------------------
 
 
-BAD_CALLS = [
+WRONG_VALUES = [
     (lambda: bai.movielens(1, 10, 0), "n_arms is 1", "at least 2"),
     (lambda: bai.movielens(8, 0, 0), "runs is 0", "at least 1"),
     (lambda: bai.movielens(8, 10, -1), "seed is -1", "at least 0"),
     (lambda: bai.movielens(8, 10, 0, best_arm="loud"), "best_arm is 'loud'", "'noisy' or 'quiet'"),
     (lambda: bai.movielens(8, 10, 0, shift=NAN), "shift is nan", "finite"),
-    (lambda: bai.movielens(8, 10, 0, repeats="no"), "repeats is 'no'", "True or False"),
     (lambda: bai.movielens(4000, 1, 0, repeats=False), "n_arms is 4000", "fewer arms or allow repeats"),
     (lambda: bai.LowRankBandits([[1, 2]], [[1]], [[0, 0]]), "items has shape (1, 2) and users (1, 1)", "same number"),
     (lambda: bai.LowRankBandits([[1]], np.empty((0, 1)), [[0, 0]]), "users (0, 1)", "there must be a user"),
     (lambda: bai.LowRankBandits([[1], [NAN]], [[1]], [[0, 1]]), "items[1, 0] is nan", "finite"),
     (lambda: bai.LowRankBandits([[1], [2]], [[1]], [[0, 2]]), "arms contains 2", "items has rows 0 to 1"),
-    (lambda: bai.LowRankBandits([[1], [2]], [[1]], [[0.0, 1.0]]), "dtype float64", "rows of items"),
     (lambda: ml.complete(planted(False)[1], rank=0), "rank is 0", "at least 1"),
     (lambda: ml.complete(planted(False)[1], ridge=0), "ridge is 0", "above 0"),
     (lambda: ml.complete(planted(False)[1], rounds=0), "rounds is 0", "at least 1"),
@@ -416,9 +418,20 @@ BAD_CALLS = [
 ]
 
 
-@pytest.mark.parametrize("call, names, remedy", BAD_CALLS)
-def test_bad_calls_name_the_argument_the_value_and_the_remedy(call, names, remedy):
-    with pytest.raises(ValueError) as caught:
+WRONG_TYPES = [
+    (lambda: bai.movielens(8, 10, 0, repeats="no"), "repeats is 'no', of type str", "True or False"),
+    (lambda: bai.movielens(8, 10, 0, shift=None), "shift is None, of type NoneType", "finite number"),
+    (lambda: bai.LowRankBandits([[1], [2]], [[1]], [[0.0, 1.0]]), "entries of type float64", "rows of items"),
+    (lambda: ml.complete(planted(False)[1], ridge="0.1"), "ridge is '0.1', of type str", "finite number above 0"),
+]
+
+
+@pytest.mark.parametrize(
+    "error, call, names, remedy",
+    [(ValueError, *bad) for bad in WRONG_VALUES] + [(TypeError, *bad) for bad in WRONG_TYPES],
+)
+def test_bad_calls_name_the_argument_the_value_and_the_remedy(error, call, names, remedy):
+    with pytest.raises(error) as caught:
         call()
     assert names in str(caught.value)
     assert remedy in str(caught.value)
@@ -426,7 +439,7 @@ def test_bad_calls_name_the_argument_the_value_and_the_remedy(call, names, remed
 
 def test_each_target_gets_the_nearest_movie():
     bandits, targets = bai.movielens(16, 20, seed=3, shift=1.5), bai.synthetic(16, 20, seed=3)
-    mean, variance = low_rank_moments(*ml.shipped_factors())
+    mean, variance = low_rank_moments(*shipped_factors())
     wanted = targets.means + 1.5
     distance = np.hypot(wanted[..., None] - mean, targets.variances[..., None] - variance)
     chosen = np.take_along_axis(distance, bandits.arms[..., None], axis=2)[..., 0]
@@ -437,7 +450,7 @@ def test_each_target_gets_the_nearest_movie():
 
 def test_without_repeats_movies_differ_and_each_target_gets_the_nearest_one_left():
     bandits, targets = bai.movielens(48, 5, seed=4, repeats=False), bai.synthetic(48, 5, seed=4)
-    mean, variance = low_rank_moments(*ml.shipped_factors())
+    mean, variance = low_rank_moments(*shipped_factors())
     for r in range(5):
         free = np.ones(mean.size, bool)
         for i in np.argsort(-targets.means[r]):
@@ -450,7 +463,7 @@ def test_without_repeats_movies_differ_and_each_target_gets_the_nearest_one_left
 
 
 def test_a_few_movies_can_all_be_arms_without_repeats():
-    few = ml.Factors(*(side[:6] for side in ml.shipped_factors()))
+    few = Factors(*(side[:6] for side in shipped_factors()))
     assert sorted(bai.movielens(6, 1, seed=0, repeats=False, factors=few).arms[0].tolist()) == list(range(6))
 
 
@@ -473,7 +486,7 @@ def test_low_rank_draws_are_entries_of_the_matrix_with_its_mean_and_variance():
     matrix = (bandits.items @ bandits.users.T)[bandits.arms[0]]
     pulls = 3000
     for arm in (0, 1):
-        drawn = np.array([kernels.draw(rewards, 0, arm, k) for k in range(pulls)])
+        drawn = np.array([rewards.draw(0, arm, k) for k in range(pulls)])
         assert np.abs(drawn[:, None] - matrix[arm]).min(axis=1).max() < 1e-12
         error = np.sqrt(bandits.variances[0, arm] / pulls)  # false alarms below 1e-8 at six errors
         assert abs(drawn.mean() - bandits.means[0, arm]) < 6 * error
@@ -491,18 +504,3 @@ def test_low_rank_rewards_play_like_the_rows_of_the_matrix(plain, runs):
         one, other = (bai.simulate(policy, some, 300, seed=8, plain=plain) for some in (bandits, table))
         np.testing.assert_array_equal(one.pulls, other.pulls)
         np.testing.assert_array_equal(one.recommended, other.recommended)
-
-
-@pytest.mark.parametrize("policy", [bai.Unif(), bai.SH(), bai.SHAdaVar(), bai.GapE()], ids=str)
-def test_low_rank_kernels_give_the_same_bits_uncompiled(policy, monkeypatch):
-    from bai.simulate import play_block
-
-    bandits = small_problem(2)
-    compiled = play_block(policy, bandits, 400, 11, 0)
-    for name in dir(kernels):
-        function = getattr(getattr(kernels, name), "py_func", None)
-        if function is not None:
-            monkeypatch.setattr(kernels, name, function)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for one, other in zip(play_block(policy, bandits, 400, 11, 0), compiled, strict=True):
-            np.testing.assert_array_equal(one, other)

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 import bai
-from bai import paper
+from bai.book import paper
 
 matplotlib.use("Agg")
 
 
 def test_published_points_cover_the_four_figures_of_the_paper():
-    points = bai.published()
+    points = paper.published()
     assert points.groupby("figure").size().to_dict() == {2: 42, 3: 63, 5: 35, 6: 35}
     assert set(points["policy"]) == {policy.name for policy in paper.policies()}
     assert points["mistake_rate"].between(0, 1).all()
@@ -48,7 +48,7 @@ def test_the_command_writes_pictures_and_tables(tmp_path, capsys):
 def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
     (tmp_path / "taken").write_text("a file")
     for arguments, said in (([str(tmp_path / "taken")], "taken"), ([str(tmp_path), "--runs", "0"], "runs is 0")):
-        run = subprocess.run([sys.executable, "-m", "bai.paper", *arguments], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, "-m", "bai.book.paper", *arguments], capture_output=True, text=True)
         assert run.returncode == 1
         assert run.stderr.startswith("error: ")
         assert said in run.stderr

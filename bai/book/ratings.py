@@ -1,0 +1,283 @@
+"""The ratings of MovieLens 1M, and how the factors behind ``bai.movielens`` are made from them.
+
+The factors ship with the package. ``python -m bai.book.ratings --download`` makes such factors from the ratings, each
+time with other noise.
+
+The ratings belong to GroupLens (F. M. Harper and J. A. Konstan, "The MovieLens datasets: history and context", ACM
+Transactions on Interactive Intelligent Systems, 2015). Their licence forbids passing them on, so the package holds a
+model of them only: factors in random order, without the names of movies or users.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import sys
+import zipfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .. import checks
+from ..problems import Factors
+
+ARCHIVE = "https://files.grouplens.org/datasets/movielens/ml-1m.zip"
+ARCHIVE_HASH = "md5:c4d9eecfca2ab87c1945afe126590906"
+NEEDED = "give the folder or the archive ml-1m.zip of MovieLens 1M, or --download"
+
+
+class Ratings(NamedTuple):
+    """Who rated what how: three arrays of equal length. Users and movies are numbered from 0, as their ids rise."""
+
+    users: np.ndarray
+    movies: np.ndarray
+    stars: np.ndarray
+
+
+# --- ratings ---------------------------------------------------------------------------------------------
+
+
+def download(address: str = ARCHIVE, known_hash: str = ARCHIVE_HASH, folder: str | Path | None = None) -> Path:
+    """Return the path of the archive, fetched from its address unless it is in the cache already.
+
+    Raises ValueError, and leaves no file, if it does not arrive or is not the archive that is known.
+    """
+    try:
+        import pooch
+    except ModuleNotFoundError:
+        raise checks.not_installed("the download", "pooch", extra="book") from None
+    show = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+    try:
+        folder = pooch.os_cache("bai") if folder is None else folder
+        return Path(pooch.retrieve(address, known_hash, "ml-1m.zip", folder, progressbar=show))
+    except OSError as error:  # every error of the network is one
+        raise ValueError(f"{address} could not be fetched ({error}); try again later, or {NEEDED}") from None
+    except ValueError as error:  # the hash is another one
+        raise ValueError(f"{address} is not the archive that is known ({error}); try again, or {NEEDED}") from None
+
+
+def read_ratings(source: str | Path) -> Ratings:
+    """Return the ratings in a folder with ``ratings.dat``, or in the archive ``ml-1m.zip``.
+
+    Movies that nobody rated have no number: the 3,952 ids of MovieLens 1M have 3,706 movies with a rating.
+    """
+    user, movie, stars = _read_ids(source)
+    users, movies = (np.unique(ids, return_inverse=True)[1] for ids in (user, movie))
+    return Ratings(users, movies, stars)
+
+
+def read_titles(source: str | Path) -> np.ndarray:
+    """Return the titles of the rated movies, in the order of their numbers, from ``movies.dat`` beside the ratings."""
+    lines = _read_lines(source, "movies.dat", rb"\d+::.+::.*", "movie::title::genres").decode("latin-1").splitlines()
+    titles = {int(movie): title for movie, title, _ in (line.split("::") for line in lines)}
+    return np.array([titles[movie] for movie in np.unique(_read_ids(source)[1]).tolist()])
+
+
+def _read_ids(source: str | Path) -> np.ndarray:
+    """Return three arrays: users and movies by their ids in the archive, and stars."""
+    text = _read_lines(source, "ratings.dat", rb"\d+::\d+::[1-5]::\d+", "user::movie::stars::time")
+    return np.fromstring(text.replace(b"::", b" "), np.int64, sep=" ").reshape(-1, 4).T[:3]
+
+
+def _read_lines(source: str | Path, name: str, pattern: bytes, form: str) -> bytes:
+    """Return the bytes of a file in the folder or archive, each line of which has the form."""
+    source = Path(source)
+    try:
+        if source.is_dir():
+            text = (source / name).read_bytes().rstrip()
+        else:
+            with zipfile.ZipFile(source) as archive:
+                text = archive.read(f"ml-1m/{name}").rstrip()
+    except (FileNotFoundError, KeyError):
+        raise ValueError(f"{source} holds no {name}; {NEEDED}") from None
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{source} is not a whole zip archive ({error}); fetch it again, or {NEEDED}") from None
+    malformed = re.search(rb"^(?!" + pattern + rb"\r?$).*$", text, re.MULTILINE)
+    if malformed:
+        line = text.count(b"\n", 0, malformed.start()) + 1
+        shown = malformed.group().decode(errors="replace")
+        raise ValueError(f"line {line} of {name} is {shown!r}; it must read {form}")
+    return text
+
+
+def raw_ratings() -> Ratings | None:
+    """Return the ratings that the environment variable BAI_MOVIELENS points to, or None if it is not set."""
+    source = os.environ.get("BAI_MOVIELENS")
+    return read_ratings(source) if source else None
+
+
+def raw_titles() -> np.ndarray | None:
+    """Return the titles of the movies of `raw_ratings`, or None if BAI_MOVIELENS is not set."""
+    source = os.environ.get("BAI_MOVIELENS")
+    return read_titles(source) if source else None
+
+
+# --- completion ------------------------------------------------------------------------------------------
+
+
+def complete(
+    ratings: Ratings,
+    rank: int = 5,
+    ridge: float = 0.1,
+    rounds: int = 40,
+    seed: int = 0,
+    baseline: str = "none",
+    progress: bool = False,
+) -> tuple[Factors, np.ndarray]:
+    """Complete the matrix of ratings by alternating least squares.
+
+    A round solves a ridge regression for each movie, the users' factors being fixed, and then one for each user. All
+    the small systems of a side are solved at once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    rank : int
+        Factors per movie and user.
+    ridge : float
+        Weight of the squared factors of one movie or user against its squared errors.
+    rounds : int
+    seed : int
+        Of the start: N(0, 0.1^2) for each factor of a user.
+    baseline : {"none", "mean", "biases"}
+        What the product of factors is added to: nothing; the mean of all ratings, which appears as one further factor;
+        or that mean with a term per movie and per user, two further factors. With "biases" the ridge is weighed by
+        the number of ratings of a movie or user.
+    progress : bool
+        Show a bar with the training error (needs tqdm).
+
+    Returns
+    -------
+    factors : Factors
+    errors : array, shape (rounds,)
+        Root mean squared error on the ratings after each round.
+    """
+    rank = checks.integer("rank", rank, least=1)
+    ridge = checks.number("ridge", ridge, above=0)
+    rounds = checks.integer("rounds", rounds, least=1)
+    rng = np.random.default_rng(checks.integer("seed", seed, 0, below=None))
+    index = (ratings.movies, ratings.users)
+    shape = tuple(int(i.max()) + 1 for i in index)
+    checks.choice("baseline", baseline, ("none", "mean", "biases"))
+    biases = baseline == "biases"
+    centre = 0.0 if baseline == "none" else ratings.stars.mean()
+    given = sparse.csr_array((ratings.stars - centre, index), shape)
+    ones = sparse.csr_array((np.ones(ratings.stars.size), index), shape)
+    by_movie, by_user = (given, ones), (given.T.tocsr(), ones.T.tocsr())
+    movies = np.zeros((shape[0], rank))
+    users = rng.normal(0, 0.1, (shape[1], rank))
+    if biases:  # movie: (..., its term, 1); user: (..., 1, its term)
+        movies = np.column_stack([movies, np.zeros(shape[0]), np.ones(shape[0])])
+        users = np.column_stack([users, np.ones(shape[1]), np.zeros(shape[1])])
+    errors = np.empty(rounds)
+    with _progress_bar(rounds) if progress else nullcontext() as bar:
+        for k in range(rounds):
+            movies = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
+            users = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
+            predicted = np.einsum("ij,ij->i", movies[ratings.movies], users[ratings.users])
+            errors[k] = np.sqrt(np.mean((ratings.stars - centre - predicted) ** 2))
+            if bar is not None:
+                bar.set_postfix(training_error=f"{errors[k]:.4f}", refresh=False)
+                bar.update()
+    if biases:
+        movies[:, -2] += centre
+    elif baseline == "mean":
+        movies = np.column_stack([movies, np.full(shape[0], centre)])
+        users = np.column_stack([users, np.ones(shape[1])])
+    return Factors(movies, users), errors
+
+
+def _progress_bar(rounds: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError:
+        raise checks.not_installed("progress=True", "tqdm", extra="progress") from None
+    return tqdm(total=rounds, desc="completion", unit="round")
+
+
+def _regress(
+    given: sparse.csr_array,
+    ones: sparse.csr_array,
+    other: np.ndarray,
+    own: np.ndarray,
+    ridge: float,
+    biases: bool,
+    fixed: int,
+) -> np.ndarray:
+    """Return the ridge regression of each row of `given` on the factors `other` of its columns.
+
+    With biases the column `fixed` of `own` is 1 and stays so: its part is subtracted first.
+    """
+    free = np.delete(np.arange(own.shape[1]), fixed) if biases else np.arange(own.shape[1])
+    x = other[:, free]
+    target = np.asarray(given @ x)
+    if biases:
+        target = target - ones @ (x * other[:, [fixed]])
+    d = len(free)
+    squares = (ones @ (x[:, :, None] * x[:, None, :]).reshape(-1, d * d)).reshape(-1, d, d)
+    weight = np.maximum(ones.sum(axis=1), 1) if biases else np.ones(len(own))  # a row without ratings becomes 0
+    squares += ridge * weight[:, None, None] * np.eye(d)
+    own = own.copy()
+    own[:, free] = np.linalg.solve(squares, target[:, :, None])[:, :, 0]
+    return own
+
+
+def anonymous(factors: Factors, rng: np.random.Generator | None = None) -> Factors:
+    """Return factors for all to see: in random order, without names, and blurred.
+
+    The factors of a movie with a single rating point exactly where those of its only rater do, and two such movies of
+    one rater are parallel, with lengths in the ratio of their stars. So the factors are mixed with Gaussian noise of
+    the same covariance, a tenth of the spread for movies and three tenths for users. Mean and covariance over movies
+    and over users stay what they are. Who knew the noise could take it off again: by default it comes from a
+    generator that nobody can restart.
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    shuffled = [rng.permutation(side) for side in factors]
+    return Factors(*(_blurred(side, share, rng) for side, share in zip(shuffled, (0.1, 0.3), strict=True)))
+
+
+def _blurred(side: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    centre, root = side.mean(axis=0), np.linalg.cholesky(np.cov(side.T))
+    mixed = np.sqrt(1 - share**2) * (side - centre) + share * rng.standard_normal(side.shape) @ root.T
+    mixed -= mixed.mean(axis=0)
+    mixed = np.linalg.solve(np.linalg.cholesky(np.cov(mixed.T)), mixed.T).T @ root.T
+    return (centre + mixed).astype(np.float32)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the factors that ship with the package."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bai.book.ratings", description="Complete the ratings of MovieLens 1M at rank 5."
+    )
+    parser.add_argument("source", type=Path, nargs="?", help="ml-1m.zip or its folder")
+    parser.add_argument("--download", action="store_true", help="fetch ml-1m.zip from GroupLens")
+    parser.add_argument("--output", type=Path, default=Path("movielens.npz"), help="default: movielens.npz")
+    options = parser.parse_args(arguments)
+    if (options.source is None) != options.download:
+        parser.error(NEEDED)
+    try:
+        source = download() if options.download else options.source
+        ratings = read_ratings(source)
+        movies, users = ratings.movies.max() + 1, ratings.users.max() + 1
+        print(f"{source}: {ratings.stars.size:,} ratings of {movies:,} movies by {users:,} users")
+        factors, errors = complete(ratings, progress=True)
+        print("training error per round:", " ".join(f"{error:.4f}" for error in errors))
+        part = options.output.with_suffix(".part")
+        try:
+            with part.open("wb") as file:
+                np.savez(file, **anonymous(factors)._asdict())
+            part.replace(options.output)
+        finally:
+            part.unlink(missing_ok=True)
+        print(f"wrote {options.output}")
+    except (ImportError, OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

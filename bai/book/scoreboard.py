@@ -1,0 +1,179 @@
+"""The scoreboard of the paper's claims: a verdict on each, computed from what was played.
+
+The tests are in `evidence`, what is played in `readings`, the claims in `claims`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from . import paper
+from .claims import CLAIMS, Claim
+from .evidence import Answer, Evidence, Played, Published
+from .readings import KEY, OURS, PRIOR, PUBLISHED_RUNS
+
+FURTHER = 80  # tests that the claims may need in each reading, beyond those of all pairs
+WORDS = {True: "holds", False: "fails", None: "open"}
+
+
+@dataclass(frozen=True)
+class World:
+    """A problem of the paper: what was played under each reading, and its published points."""
+
+    readings: Mapping[str, Played]
+    published: Published
+
+    def at_level(self, level: float) -> World:
+        """Return the same world with another level for every test."""
+        readings = {name: e.at_level(level) for name, e in self.readings.items()}
+        return dataclasses.replace(self, readings=readings, published=self.published.at_level(level))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the scoreboard.
+
+    Attributes
+    ----------
+    claim : Claim
+    holds : mapping of str to bool or None
+        The answer under each reading.
+    evidence : str
+        What the answer under the first reading rests on.
+    published : str
+        What the published points say: "holds", "fails" or "open"; empty if they cannot decide.
+    """
+
+    claim: Claim
+    holds: Mapping[str, bool | None]
+    evidence: str
+    published: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict over all readings."""
+        return verdict(self.holds)
+
+
+# --- verdicts --------------------------------------------------------------------------------------------
+
+
+def count_tests(worlds: Mapping[str, World], further: int = FURTHER) -> int:
+    """Return the number of tests that are allowed for: all pairs of policies, and `further` ones in each reading."""
+    return sum(len(e.pairs()) + further for world in worlds.values() for e in world.readings.values())
+
+
+def set_level(worlds: Mapping[str, World], level: float) -> dict[str, World]:
+    """Return the same worlds with this level for every test."""
+    return {name: world.at_level(level) for name, world in worlds.items()}
+
+
+def judge(claim: Claim, evidence: Evidence) -> Answer:
+    """Test a claim on the evidence of one reading, or on published points."""
+    holds, said = claim.function(evidence)
+    return Answer(None if holds is None else bool(holds), said)
+
+
+def verdict(holds: Mapping[str, bool | None]) -> str:
+    """Return the verdict on a claim, given whether it holds under each reading.
+
+    Examples
+    --------
+    >>> verdict({"noisy": True, "quiet": True}), verdict({"noisy": False, "quiet": None})
+    ('reproduced', 'not reproduced; open under quiet')
+    >>> verdict({"noisy": True, "quiet": False})
+    'reproduced only under noisy'
+    """
+    under = {answer: ", ".join(name for name, said in holds.items() if said is answer) for answer in WORDS}
+    rest = f"; open under {under[None]}" if under[None] else ""
+    if not under[True] and not under[False]:
+        return "open"
+    if not under[True]:
+        return "not reproduced" + rest
+    return f"reproduced only under {under[True]}{rest}" if under[False] or rest else "reproduced"
+
+
+def score(worlds: Mapping[str, World], claims: Iterable[Claim] = CLAIMS, further: int = FURTHER) -> list[Row]:
+    """Judge claims under all readings of their worlds.
+
+    Raises ValueError if a reading has then seen more than `further` tests beside its pairs: their level would be too
+    high.
+    """
+    rows = []
+    for claim in claims:
+        world = worlds[claim.world]
+        answers = {name: judge(claim, e) for name, e in world.readings.items()}
+        holds = {name: answer.holds for name, answer in answers.items()}
+        published = WORDS[judge(claim, world.published).holds] if claim.on_points else ""
+        rows.append(Row(claim, holds, next(iter(answers.values())).said, published))
+    most = max(len(e.tested) for world in worlds.values() for e in world.readings.values())
+    if most > further:
+        raise ValueError(
+            f"further is {further}, but the claims made {most} tests in one reading; "
+            "allow for more in both count_tests and score: further=..."
+        )
+    return rows
+
+
+# --- tables ----------------------------------------------------------------------------------------------
+
+
+def markdown_table(board: Sequence[Row]) -> str:
+    """Return the scoreboard as a table in Markdown."""
+    lines = [["No.", "Claim (section) and test", "Evidence", "Verdict"], ["---"] * 4]
+    for number, row in enumerate(board, 1):
+        shown = f"{row.evidence}." + (f" Published: {row.published}." if row.published else "")
+        told = f"({row.claim.section}) {row.claim.words} Test: {row.claim.test}."
+        lines.append([str(number), told, shown[0].upper() + shown[1:], row.verdict])
+    return "\n".join("| " + " | ".join(line).replace("*", "\\*") + " |" for line in lines)
+
+
+def summary(board: Sequence[Row]) -> str:
+    """Return in text how many claims got which verdict, and how they fare under each reading."""
+    verdicts = pd.Series([row.verdict for row in board])
+    lines = [verdicts.value_counts().sort_index().to_string(), ""]
+    lines.append(f"{(verdicts == 'reproduced').sum()} of {len(board)} claims reproduced under every reading")
+    for world, name in dict.fromkeys((row.claim.world, name) for row in board for name in row.holds):
+        answers = [row.holds[name] for row in board if row.claim.world == world]
+        hold, fail, remain = (answers.count(answer) for answer in WORDS)
+        lines.append(f"{world}, {name}: {hold} hold, {fail} fail, {remain} open")
+    decided = [row.published for row in board if row.published]
+    hold, fail = decided.count("holds"), decided.count("fails")
+    lines.append(f"published points: {hold} of {len(decided)} hold, {fail} fail")
+    return "\n".join(lines)
+
+
+def match(readings: Mapping[str, Played], *figures: int) -> pd.DataFrame:
+    """Count for each policy and reading how many published points of some figures are matched by ours.
+
+    A point is matched if ours lies within three joint standard errors plus the reading error.
+    """
+    points = paper.published().query("figure in @figures")
+    counts = {name: _matched(e, points).groupby(points["policy"]).sum() for name, e in readings.items()}
+    table = pd.DataFrame(counts).loc[PRIOR + OURS]
+    table["of"] = points.groupby("policy").size()
+    groups = {"all": table.sum(), "Unif, SH, SHVar, SHAdaVar": table.loc[["Unif", "SH", *OURS]].sum()}
+    return pd.concat([table, pd.DataFrame(groups).T])
+
+
+def _matched(e: Played, points: pd.DataFrame) -> pd.Series:
+    """Return for each published point whether it is matched."""
+    theirs = points["mistake_rate"]
+    ours = pd.Series([e.rate(*key) for key in points[KEY].itertuples(index=False)], theirs.index)
+    error = np.sqrt(ours * (1 - ours) / e.runs + theirs * (1 - theirs) / PUBLISHED_RUNS)
+    return abs(ours - theirs) <= 3 * error + points["reading_error"]
+
+
+def tally(e: Played, rivals: Sequence[str], settings: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """Count for each rival and each proposal: settings in which the rival wins, in which it loses, and all played."""
+    table = {}
+    for rival in rivals:
+        played = [s for s in settings if (*s, rival) in e.mistakes]
+        counts = {a: (e.count_wins(rival, a, played), e.count_wins(a, rival, played)) for a in OURS}
+        table[rival] = {a: f"{won} / {lost} / {len(played)}" for a, (won, lost) in counts.items()}
+    return pd.DataFrame(table).T

@@ -1,0 +1,90 @@
+"""Large studies of the book, played once and stored run by run.
+
+`sweep` answers from a file if the same study is stored. It then plays a block of every row again, and raises an error
+unless each of its runs comes out as stored; so whoever runs a page checks it. With ``recompute=True``, or with the
+environment variable BAI_RECOMPUTE set to 1, everything is played and stored anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+from .. import study
+from ..checkpoint import BlockResult, Checkpoint
+from ..play import CORES
+from ..policies import Policy
+from ..problems import Bandits
+
+FOLDER = Path(__file__).with_name("data") / "studies"
+
+
+def sweep(
+    policies: Policy | Iterable[Policy] | Mapping[str, Policy],
+    problems: Bandits | Mapping[str, Bandits],
+    budgets: int | Iterable[int],
+    seed: int,
+    recompute: bool | None = None,
+    folder: Path = FOLDER,
+) -> study.SweepTable:
+    """Return the table of ``bai.sweep``, from a file where the same study is stored.
+
+    Examples
+    --------
+    >>> import bai, pathlib, tempfile
+    >>> problem = bai.synthetic(8, 1200, seed=0)
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     played, read = (sweep(bai.SH(), problem, 100, 1, new, pathlib.Path(name)) for new in (True, False))
+    >>> played.drop(columns="seconds").equals(read.drop(columns="seconds"))
+    True
+    """
+    rows = study.study_rows(policies, problems, budgets, seed, None)
+    path = folder / f"{_key(rows, seed)}.db"
+    if recompute is None:
+        recompute = os.environ.get("BAI_RECOMPUTE") == "1"
+    if recompute:
+        path.unlink(missing_ok=True)
+        folder.mkdir(exist_ok=True)
+        return study.sweep(policies, problems, budgets, seed, checkpoint=path)
+    if not path.exists():
+        return study.sweep(policies, problems, budgets, seed)
+    with closing(Checkpoint(path)) as file:
+        stored = [file.results(number) for number in range(len(rows))]
+    with ThreadPoolExecutor(CORES) as executor:
+        found = executor.map(_difference, rows, stored, [seed] * len(rows))
+        differences = [difference for difference in found if difference]
+    if differences:
+        raise RuntimeError(
+            f"{path.name}: {differences[0]}; play it again with recompute=True and look at the difference"
+        )
+    return study.read_checkpoint(path)
+
+
+def _key(rows: list[study.Row], seed: int) -> str:
+    """Return a name for the study: a hash of all that its numbers depend on, but for versions of software."""
+    described = study.describe(rows, seed)
+    for software in ("bai", "numpy"):
+        del described[software]
+    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+
+
+def _difference(row: study.Row, stored: dict[int, BlockResult], seed: int) -> str:
+    """Play a block of a row again; return in words what differs from what is stored, or nothing."""
+    name = f"{row.policy} on {row.problem!r} with budget {row.budget}"
+    sizes = row.blocks.sizes(row.blocks.first_runs)
+    if sorted(stored) != list(range(len(sizes))):
+        return f"{name} has {len(stored)} of {len(sizes)} blocks"
+    number = zlib.crc32(name.encode()) % len(sizes)
+    played, failures = study.play_blocks(
+        row.player, row.budget, seed, [(number, row.blocks.block(number, sizes[number]))]
+    )
+    if failures:
+        return f"{name} failed in block {number}: {failures[0][1]}"
+    same = played[0][:-1] == stored[number][:-1]  # all but the seconds
+    return "" if same else f"{name} has other results in block {number} than stored"
