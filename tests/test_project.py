@@ -1,6 +1,8 @@
 """The files around the book agree with each other."""
 
+import json
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "tools"))
+sys.path += [str(ROOT / "tools"), str(ROOT / "_ext")]
 
 
 def read(name):
@@ -17,9 +19,93 @@ def read(name):
 
 
 def test_version_is_the_same_everywhere():
-    version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
-    assert yaml.safe_load(read("CITATION.cff"))["version"] == version
-    assert re.search(rf"^## {re.escape(version)}\b", read("CHANGELOG.md"), flags=re.M)
+    from release_notes import newest_release, versions
+
+    version, _, notes = newest_release(read("CHANGELOG.md"))  # below what is not released yet
+    assert versions() == dict.fromkeys(["pyproject.toml", "CITATION.cff", ".zenodo.json"], version)
+    assert notes.startswith("- ")
+
+
+def test_doi_is_described_as_in_the_citation():
+    citation, doi = yaml.safe_load(read("CITATION.cff")), json.loads(read(".zenodo.json"))
+    assert (doi["title"], doi["keywords"]) == (citation["title"], citation["keywords"])
+    assert (doi["upload_type"], doi["creators"]) == (citation["type"], citation["authors"])
+    assert doi["license"] == citation["license"][0] == tomllib.loads(read("pyproject.toml"))["project"]["license"]
+    assert all(licence in doi["notes"] for licence in citation["license"])
+    papers = [entry["value"] for paper in citation["references"] for entry in paper["identifiers"]]
+    assert [entry["identifier"] for entry in doi["related_identifiers"]] == papers
+
+
+# --- releases --------------------------------------------------------------------------------------------
+
+READY = {
+    "CHANGELOG.md": "# Changelog\n\n## 1.2.0 (2030-01-31)\n\n- New.\n\n## 1.1.0 (2029-12-24)\n\n- Old.\n",
+    "pyproject.toml": '[project]\nversion = "1.2.0"\n',
+    "CITATION.cff": "version: 1.2.0\ndate-released: 2030-01-31\n",
+    ".zenodo.json": '{"version": "1.2.0"}\n',
+}
+NOT_READY = {  # file, what stands there, what is written in its place; the obstacle that is named
+    "tag": ("", "", "", "the tag is v1.3.0, but the newest release in CHANGELOG.md is 1.2.0"),
+    "package": ("pyproject.toml", "1.2.0", "1.1.0", "pyproject.toml states version 1.1.0, CHANGELOG.md 1.2.0"),
+    "citation": ("CITATION.cff", "1.2.0", "1.1.0", "CITATION.cff states version 1.1.0, CHANGELOG.md 1.2.0"),
+    "doi": (".zenodo.json", "1.2.0", "1.1.0", ".zenodo.json states version 1.1.0, CHANGELOG.md 1.2.0"),
+    "not dated": ("CHANGELOG.md", "2030-01-31", "not yet released", "the heading of 1.2.0 in CHANGELOG.md has no date"),
+    "other date": ("CITATION.cff", "01-31", "02-01", "date-released 2030-02-01, CHANGELOG.md 2030-01-31"),
+    "unreleased": ("CHANGELOG.md", "## 1.2.0", "## Unreleased\n\n- More.\n\n## 1.2.0", "has a section Unreleased"),
+    "no notes": ("CHANGELOG.md", "- New.", "", "CHANGELOG.md says nothing about 1.2.0"),
+}
+
+
+def write_release(folder, changed="", old="", new=""):
+    for name, text in READY.items():
+        (folder / name).write_text(text.replace(old, new) if name == changed else text)
+
+
+def test_release_notes_are_the_section_of_the_changelog(tmp_path):
+    from release_notes import newest_release, obstacles
+
+    write_release(tmp_path)
+    assert obstacles("v1.2.0", tmp_path) == []
+    assert newest_release(READY["CHANGELOG.md"]) == ("1.2.0", "2030-01-31", "- New.")
+
+
+@pytest.mark.parametrize("case", NOT_READY)
+def test_release_that_is_not_ready_is_refused(case, tmp_path):
+    from release_notes import obstacles
+
+    file, old, new, obstacle = NOT_READY[case]
+    write_release(tmp_path, file, old, new)
+    (found,) = obstacles("v1.3.0" if case == "tag" else "v1.2.0", tmp_path)
+    assert obstacle in found
+
+
+def test_release_program_names_every_obstacle():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "release_notes.py", "v0"], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("error: the tag is v0") and not done.stdout
+
+
+def test_release_workflow_publishes_to_pypi_only_when_switched_on():
+    jobs = yaml.safe_load(read(".github/workflows/release.yml"))["jobs"]
+    assert jobs["pypi"]["if"] == "vars.PUBLISH_TO_PYPI == 'true'" and jobs["pypi"]["environment"]["name"] == "pypi"
+    assert jobs["pypi"]["permissions"] == {"id-token": "write"}
+    assert [name for name, job in jobs.items() if "contents: write" in yaml.dump(job)] == ["release"]
+    assert jobs["build"]["needs"] == "test" and jobs["release"]["needs"] == jobs["pypi"]["needs"] == "build"
+
+
+# --- pages -----------------------------------------------------------------------------------------------
+
+
+def test_api_page_has_every_public_name_once():
+    pytest.importorskip("sphinx")
+    bai = pytest.importorskip("bai")
+    from api import listed
+
+    page = read("reference/api.md")
+    written = [name for kind in re.findall(r"^```{class-list} (\w+)$", page, flags=re.M) for name in listed(kind)]
+    single = re.findall(r"^\.\. (?:auto|data|module)\w*:: (?:bai\.)?(\S+)$", page, flags=re.M)
+    written += [f"bai.{name}" for name in single]
+    assert sorted({f"bai.{name}" for name in bai.__all__} - set(written)) == []
+    assert len(written) == len(set(written))
 
 
 def test_every_chapter_is_in_the_table_of_contents():

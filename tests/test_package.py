@@ -1,0 +1,213 @@
+"""The package as others install it: types, format, wheel and sdist, and what works without optional packages."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = {"numpy", "scipy", "pandas", "numba"}
+FORMATTED = ("bai", "tests", "tools", "_ext", "conftest.py")
+
+# What needs the core only, and what the rest says when its package is missing.
+STUDY = """
+import numpy as np
+
+import bai
+
+bandits = bai.synthetic(4, 100, seed=0)
+assert bai.simulate(bai.SHVar(), bandits, budget=200, seed=0).mistake_rate < 0.3
+table = bai.sweep([bai.SH(), bai.SHVar()], bai.movielens(4, 100, seed=0), [100], seed=0)
+assert table["runs"].tolist() == [100, 100]
+assert bai.identify(bai.SH(), lambda arm: float(arm == 2), n_arms=4, budget=40).best == 2
+experiment = bai.Experiment(bai.SHAdaVar(), n_arms=4, budget=200)
+experiment.tell(experiment.ask(), 1.0)
+assert bai.theory.h2([1.0, 0.5]) == 8
+
+from bai.book import leaderboard, paper, ratings
+
+assert len(paper.published()) == 175 and len(leaderboard.stored()) > 500
+few = ratings.Ratings(np.array([0, 1]), np.array([0, 1]), np.array([5, 3]))
+ratings.complete(few, rank=1, rounds=1)
+
+
+def missing(extra, call):
+    try:
+        call()
+    except ModuleNotFoundError as error:
+        assert f"pip install 'bai[{extra}]'" in str(error), error
+    else:
+        raise AssertionError(f"{extra} was not missed")
+
+
+missing("plots", lambda: bai.plots)
+missing("progress", lambda: bai.sweep(bai.SH(), bandits, [100], seed=0, progress=True))
+missing("progress", lambda: ratings.complete(few, progress=True))
+missing("book", ratings.download)
+"""
+
+# The same packages as here, but for three of them, which nobody finds.
+HIDE = """
+import sys
+
+
+class Hiding:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        hidden = name.split(".")[0] in ("matplotlib", "pooch", "tqdm")
+        return None if hidden else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+
+sys.meta_path[:] = [Hiding(finder) for finder in sys.meta_path]
+"""
+
+
+def run(*command, **more):
+    """Run a command, and return its exit code and all that it printed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    return done.returncode, done.stdout
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+# --- source ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [("check",), ("format", "--check")], ids=" ".join)
+def test_ruff_finds_nothing(command):
+    pytest.importorskip("ruff", reason="ruff is not installed")
+    code, said = run(sys.executable, "-m", "ruff", *command, *FORMATTED, cwd=ROOT)
+    assert code == 0, said
+
+
+def type_checker():
+    """Return the type checker: pyright in the form of basedpyright, which brings all it needs and works offline."""
+    pytest.importorskip("basedpyright", reason="basedpyright, which runs pyright without network, is not installed")
+    return sys.executable, "-m", "basedpyright"
+
+
+def test_pyright_finds_nothing():
+    code, said = run(*type_checker(), "--pythonpath", sys.executable, cwd=ROOT)
+    assert code == 0, said
+
+
+def follows_from_another(message):
+    """Whether there is nothing to add where this is said, because the type is stated elsewhere.
+
+    SweepTable has no complete type because pandas ships none.
+    """
+    of_a_class = "partially unknown" in message and "Unknown" not in message
+    return of_a_class or message.startswith(("No docstring", "Ambiguous base class override"))
+
+
+def test_public_types_are_complete(tmp_path):
+    folder = Path(sys.executable).parent  # not the real one, which knows no packages
+    search = os.pathsep.join([str(folder), os.environ.get("PATH", "")])
+    env = os.environ | {"PATH": search, "PYTHONPATH": str(ROOT)}
+    command = [*type_checker(), "--verifytypes", "bai", "--ignoreexternal", "--outputjson"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+    found = json.loads(done.stdout)["typeCompleteness"]
+    assert found["pyTypedPath"] == str(ROOT / "bai" / "py.typed") and len(found["symbols"]) > 500
+    unknown = {
+        f"{symbol['name']}: {reason['message']}"
+        for symbol in found["symbols"]
+        if symbol["isExported"] and not symbol["isTypeKnown"] and symbol["name"] != "bai.study.SweepTable"
+        for reason in symbol["diagnostics"]
+        if not follows_from_another(reason["message"])
+    }
+    assert unknown == set()
+
+
+# --- dependencies ----------------------------------------------------------------------------------------
+
+
+def test_core_is_what_playing_needs():
+    names = {name: {re.split("[<>=]", entry)[0] for entry in entries} for name, entries in extras().items()}
+    assert names["core"] == CORE
+    assert names["plots"] | names["progress"] <= names["book"]
+
+
+def extras():
+    return {"core": project()["dependencies"], **project()["optional-dependencies"]}
+
+
+def test_study_runs_without_optional_packages(tmp_path):
+    code, said = run(sys.executable, "-c", HIDE + STUDY, cwd=tmp_path)
+    assert code == 0, said
+
+
+# --- wheel and sdist -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The wheel and the sdist, built from a clean copy of the project without network."""
+    pytest.importorskip("build", reason="build is not installed")
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools 77 or newer is not installed")
+    folder = tmp_path_factory.mktemp("package")
+    left_out = shutil.ignore_patterns(".*", "_build", "*.egg-info", "__pycache__", "build", "chapters", "dist")
+    shutil.copytree(ROOT, folder / "source", ignore=left_out)
+    code, said = run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", folder / "source")
+    assert code == 0, said
+    (wheel,), (sdist,) = (list((folder / "dist").glob(ending)) for ending in ("*.whl", "*.tar.gz"))
+    return wheel, sdist
+
+
+def stored_files():
+    """Every file of the package in the project."""
+    files = (path for path in (ROOT / "bai").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(ROOT).as_posix() for path in files}
+
+
+def test_wheel_holds_the_package_and_nothing_else(built):
+    names = set(zipfile.ZipFile(built[0]).namelist())
+    assert {name for name in names if ".dist-info/" not in name} == stored_files()
+    assert {"bai/py.typed", "bai/data/movielens.npz", "bai/book/data/leaderboard.csv"} <= names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_sdist_holds_what_a_build_needs(built):
+    with tarfile.open(built[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert stored_files() | {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"} <= names
+    assert not [name for name in names if name.startswith(("tests", "chapters", "tools"))]
+
+
+@pytest.fixture
+def empty_environment():
+    """The Python of an environment without packages, which is deleted afterwards: it grows to 400 MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, said = run(sys.executable, "-m", "venv", "--without-pip", folder)
+        assert code == 0, said
+        yield Path(folder) / "bin" / "python"
+
+
+def test_study_runs_where_only_the_wheel_is_installed(built, empty_environment, tmp_path):
+    pins = tmp_path / "pins.txt"
+    pins.write_text((ROOT / "requirements.txt").read_text().removesuffix("-e .\n"))
+    pip = [sys.executable, "-m", "pip", "--python", empty_environment]
+    code, said = run(*pip, "install", "--no-compile", "--retries", "1", "--constraint", pins, built[0])
+    if code and re.search("Connection|Temporary failure|timed out|Network is unreachable", said):
+        pytest.skip("no package index within reach to fetch numpy, scipy, pandas and numba from")
+    assert code == 0, said
+    code, said = run(*pip, "list", "--format", "json")
+    installed = {entry["name"] for entry in json.loads(said)}
+    assert installed >= CORE | {"bai"} and not installed & {"matplotlib", "pooch", "tqdm"}
+    code, said = run(empty_environment, "-I", "-c", STUDY, cwd=tmp_path)
+    assert code == 0, said
