@@ -107,9 +107,7 @@ def markdown_problems(cell):
     source = text(cell["source"])
     if re.search(r"!\[\s*\]\(", source):
         yield "shows an image without alt text"
-    for directive in re.findall(
-        r"^\s*(?:```|:::)+\{(?:figure|image)\}.*?(?:```|:::)", source, flags=re.M | re.S
-    ):
+    for directive in re.findall(r"^\s*(?:```|:::)+\{(?:figure|image)\}.*?(?:```|:::)", source, flags=re.M | re.S):
         if ":alt:" not in directive:
             yield "shows a figure without :alt:"
 
@@ -125,11 +123,7 @@ def problems(notebook):
             found.append(f"cell {number} names a path of one machine")
     if [cell["execution_count"] for cell in code] != list(range(1, len(code) + 1)):
         found.append("was not executed in order from a fresh kernel")
-    if (
-        not code
-        or text(code[0]["source"]) != SETUP
-        or "remove-cell" not in code[0]["metadata"].get("tags", [])
-    ):
+    if not code or text(code[0]["source"]) != SETUP or "remove-cell" not in code[0]["metadata"].get("tags", []):
         found.append("does not begin with the set-up cell of CONTRIBUTING.md, tagged remove-cell")
     if "widgets" in notebook["metadata"]:
         found.append("stores widgets, which would load scripts from elsewhere")
@@ -203,18 +197,14 @@ BREAKS = {
     "ends in ';'": change(3, source="x = 3;"),
     "more than 25 lines": change(3, source="x = 3\n" * 25 + "x"),
     "stores stderr": change(3, outputs=[stream("careful", "stderr")]),
-    "error without the tag": change(
-        3, outputs=[{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]
-    ),
+    "error without the tag": change(3, outputs=[{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]),
     "stores a widget": change(
         3, outputs=[{"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {}}}]
     ),
     "address in memory": change(3, outputs=[stream("<object at 0x7f00aa11>")]),
     "stores timing": change(3, metadata={"execution": {"iopub.execute_input": "now"}}),
     "without caption": change(4, metadata={"mystnb": {"image": {"alt": "A line."}}}),
-    "without name": change(
-        4, metadata={"mystnb": {"image": {"alt": "A line."}, "figure": {"caption": "A line."}}}
-    ),
+    "without name": change(4, metadata={"mystnb": {"image": {"alt": "A line."}, "figure": {"caption": "A line."}}}),
     "picture without alt text": change(4, metadata={"mystnb": {"figure": {"caption": "A line."}}}),
     "stores no text": change(2, outputs=[]),
     "stores no something": change(3, outputs=[]),

@@ -259,9 +259,5 @@ def test_pdf_holds_the_whole_book(site, tmp_path):
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
     assert len(pdf.pages) > len(chapters) > 2
     assert "SHAdaVar" in text and "Bibliography" in text
-    links = [
-        note.get_object().get("/A", {}).get("/URI", "")
-        for page in pdf.pages
-        for note in page.get("/Annots", [])
-    ]
+    links = [note.get_object().get("/A", {}).get("/URI", "") for page in pdf.pages for note in page.get("/Annots", [])]
     assert not [link for link in links if "127.0.0.1" in link]
