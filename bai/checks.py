@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -28,6 +29,18 @@ def shown(value: Any, longest: int = 80) -> str:
         text = f"{type(value).__name__} of {value.bit_length()} bits"
     half = (longest - 3) // 2
     return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
+
+
+def full_repr(name: str, value: Any) -> str:
+    """Return the whole representation of a value, by which a checkpoint knows it again."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        text = repr(value)
+    if " at 0x" in text:
+        raise TypeError(
+            f"{name} is {shown(value)}, which a checkpoint cannot know again by its representation; give its class a "
+            "__repr__ that says all, or play without a checkpoint"
+        )
+    return text
 
 
 def wrong_type(name: str, value: Any, needed: str) -> NoReturn:
@@ -77,6 +90,11 @@ def number(name: str, value: Any, above: float = -math.inf, below: float = math.
     if not math.isfinite(result) or not above < result < below:
         raise ValueError(f"{name} is {shown(value)}; it must be {needed}")
     return result
+
+
+def reward(name: str, value: Any) -> float:
+    """Return a reward as a finite number; True and False are 1 and 0."""
+    return float(value) if isinstance(value, (bool, np.bool_)) else number(name, value)
 
 
 def positive(name: str, value: Any) -> float:

@@ -223,7 +223,7 @@ class Experiment:
         arms = self._check_arms("arms", arms)
         if isinstance(rewards, (Mapping, str, set, frozenset)):
             checks.wrong_type("rewards", rewards, "a sequence with one reward per arm")
-        rewards = [_reward(reward) for reward in rewards]
+        rewards = [checks.reward("reward", reward) for reward in rewards]
         if len(arms) != len(rewards):
             raise ValueError(f"rewards has {len(rewards)} entries for {len(arms)} arms; give one reward per arm")
         if self.done:
@@ -253,7 +253,7 @@ class Experiment:
 
     def _likely_rewards(self, arm: int) -> Iterator[float]:
         """Return the rewards of an arm so far, again and again; before there are two, rewards of equal spread."""
-        return cycle(self._told[arm] if len(self._told[arm]) > 1 else [-1.0, 1.0])
+        return cycle(self._told[arm] if len(self._told[arm]) > 1 else [0.0, 1.0])
 
     def run(self, pull: Callable[[int], float]) -> Experiment:
         """Pull until done. If `pull` raises, the rewards so far are kept, and `run` can be called again."""
@@ -278,11 +278,6 @@ class Experiment:
         answer = f"best={self.best}" if self.done else f"next={self._player.arm}"
         used = sum(self._tally.count)
         return f"Experiment({self.policy}, n_arms={self.n_arms}, {used}/{self.budget} rewards, {answer})"
-
-
-def _reward(value: Any) -> float:
-    """Return a reward as a number; True and False are 1 and 0."""
-    return float(value) if isinstance(value, (bool, np.bool_)) else checks.number("reward", value)
 
 
 def identify(policy: Policy, pull: Callable[[int], float], n_arms: int, budget: int, seed: int = 0) -> Experiment:

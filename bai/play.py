@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from . import checks
-from .policies.base import Policy
+from .policies.base import Known, Policy
 from .problems import Bandits
 from .sampling import Rewards, scatter, shuffle
 from .stats import wilson
@@ -110,7 +110,14 @@ def check_game(policy: Any, bandits: Any, budget: Any, n_arms: int | None = None
         raise ValueError(f"budget is {budget}; {policy} needs at least {least} pulls for {n_arms} arms ({rule})")
     if bandits is not None and budget > bandits.longest:
         raise ValueError(f"budget is {budget}, but the stacks hold {bandits.longest} rewards per arm; record more")
-    policy.known(n_arms, budget, None if bandits is None else bandits.select(slice(0, 1)))
+    known = policy.known(n_arms, budget, None if bandits is None else bandits.select(slice(0, 1)))
+    if not isinstance(known, Known):
+        checks.wrong_type(f"what {policy} returns from known", known, "a bai.Known")
+    if known.variances is not None and np.shape(known.variances) != (1, n_arms):
+        shape = np.shape(known.variances)
+        raise ValueError(
+            f"{policy} is told variances of shape {shape}; they must have one row per run and one column per arm"
+        )
     return budget
 
 

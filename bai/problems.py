@@ -25,6 +25,7 @@ class Bandits:
     them. It is played pull by pull in Python, which takes 4 microseconds per pull with Unif, 6 with SHAdaVar and 16
     with GapE, where the ensembles of this module, which hand their draws to compiled loops, take 0.001, 0.011 and
     0.022 (`tests/benchmarks/test_speed.py`). On processes and clusters the whole ensemble travels with every block.
+    `per_run` names the arrays with one row per run; a compiled ensemble that you extend by such an array adds its name.
 
     Parameters
     ----------
@@ -82,7 +83,10 @@ class Bandits:
         return self.means.argmax(axis=1)
 
     def draw(self, run: int, arm: int, rng: np.random.Generator) -> float:
-        """Return a reward of an arm in a run, with all randomness from `rng`."""
+        """Return a reward of an arm in a run, with all randomness from `rng`.
+
+        Several threads call it, so it changes nothing in `self`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method draw(self, run, arm, rng); write one")
 
     def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards | PlainRewards:
@@ -100,8 +104,8 @@ class Bandits:
             if isinstance(value, np.ndarray):
                 digest.update(f"{name} {value.dtype} {value.shape}".encode())
                 digest.update(np.ascontiguousarray(value[:1] if _is_repeated(value) else value).data)
-            elif isinstance(value, (bool, int, float, str, tuple, list, dict, np.generic)):
-                digest.update(f"{name} {value!r}".encode())
+            else:
+                digest.update(f"{name} {checks.full_repr(name, value)}".encode())
         return digest.hexdigest()
 
     def __repr__(self) -> str:
@@ -109,7 +113,12 @@ class Bandits:
 
 
 class _Selection(Bandits):
-    """Some runs of an ensemble that can only be asked for single rewards."""
+    """Some runs of an ensemble that can only be asked for single rewards; all else is that of the whole ensemble."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "whole":  # while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.whole, name)
 
     def __init__(self, whole: Bandits, rows: np.ndarray):
         self.whole, self.rows = whole, rows
@@ -128,9 +137,11 @@ class _Selection(Bandits):
 class CompiledBandits(Bandits):
     """Ensembles held as arrays, whose draws are part of the compiled loops."""
 
-    def __init_subclass__(cls) -> None:
-        if "draw" in vars(cls):  # a subclass that draws in its own way
-            cls.rewards = Bandits.rewards
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        draws, hands_over = ([name in vars(c) for c in cls.__mro__].index(True) for name in ("draw", "rewards"))
+        if draws < hands_over:  # a subclass that draws in its own way
+            cls.rewards, cls.select = Bandits.rewards, Bandits.select
 
     def select(self, rows: slice | np.ndarray) -> Bandits:
         some = object.__new__(type(self))

@@ -61,7 +61,7 @@ class PlainRewards(NamedTuple):
         reward = self.bandits.draw(int(self.rows[run]), int(self.order[run, position]), self.rng)
         if isinstance(reward, float) and isfinite(reward):
             return reward
-        return checks.number(f"the reward from {type(self.bandits).__name__}.draw", reward)
+        return checks.reward(f"the reward from {type(self.bandits).__name__}.draw", reward)
 
 
 _reward_types: dict = {}

@@ -20,7 +20,11 @@ def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tu
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.037)
     """
-    mistakes, runs = _check_counts(mistakes, runs, confidence)
+    return wilson_ends(*_check_counts(mistakes, runs, confidence), confidence)
+
+
+def wilson_ends(mistakes: np.ndarray, runs: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval without a check of its arguments."""
     z2 = ndtri((1 + confidence) / 2) ** 2
     rate = mistakes / runs
     center = (rate + z2 / (2 * runs)) / (1 + z2 / runs)

@@ -32,7 +32,7 @@ from .checkpoint import BlockResult, Checkpoint
 from .play import BLOCK, CORES, check_executor, check_game, play_block
 from .policies.base import Policy
 from .problems import Bandits
-from .stats import Paired, clopper_pearson, paired, wilson
+from .stats import Paired, clopper_pearson, paired, wilson_ends
 
 JOB_SECONDS = 0.5  # a job should take this long: enough to drown the cost of sending it, little to lose
 JOB_BYTES = 8_000_000  # and carry no more than this, where it is sent to another process
@@ -79,6 +79,8 @@ class Until:
 class SweepTable(pd.DataFrame):
     """The table that `sweep` returns: a DataFrame that also knows the runs behind its rows.
 
+    What is filtered or copied from it is a plain DataFrame; ask the original for runs.
+
     Examples
     --------
     >>> import bai
@@ -110,7 +112,8 @@ class SweepTable(pd.DataFrame):
         found = [t for t in found if budget in (None, t.budget)]
         if len(found) != 1:
             raise ValueError(
-                f"policy, problem and budget are {wanted}; they must name one row of the table, not {len(found)}"
+                f"policy, problem and budget are {wanted}, which name {len(found)} rows; they must name one, and its "
+                f"policies are {', '.join(dict.fromkeys(t.policy for t in self._totals))}"
             )
         return found[0]
 
@@ -159,7 +162,8 @@ def sweep(
         Show a progress bar (needs tqdm); by default in a terminal only.
     checkpoint : path-like, optional
         A file to which every finished block is added. After an interruption the same call goes on where it stopped.
-        `read_checkpoint` shows the table so far. The file may be used again with more `runs`.
+        `read_checkpoint` shows the table so far. The file may be used again with more `runs`. It knows a policy by its
+        repr and an ensemble by what it holds, not by their code: take a new file after a change of `steps` or `draw`.
     runs : int or Until, optional
         Number of runs of the problems that are functions; an ensemble has its own. Or ``bai.Until(0.01)``: as many
         as it takes to know every rate to within 0.01.
@@ -333,7 +337,7 @@ def _table(rows: Sequence[Totals], half_width: float | None = None) -> SweepTabl
     mistakes, runs = table["mistakes"].to_numpy(), table["runs"].to_numpy()
     some = np.maximum(runs, 1)
     if half_width is None:
-        low, high = wilson(mistakes, some)
+        low, high = wilson_ends(mistakes, some)
     else:
         low, high = clopper_pearson(mistakes, some, LOOK_CONFIDENCE)
     regret = [row.regret / max(1, row.runs) for row in rows]
@@ -513,7 +517,7 @@ def describe(rows: list[Row], seed: int) -> dict[str, Any]:
         "numpy": np.__version__,
         "runs per block": BLOCK,
         "seed": seed,
-        "policies": {row.policy: repr(row.player) for row in rows},
+        "policies": {row.policy: checks.full_repr(row.policy, row.player) for row in rows},
         "budgets": list(dict.fromkeys(row.budget for row in rows)),
         "problems": {name: [sample.n_arms, sample.fingerprint()] for name, sample in samples.items()},
     }

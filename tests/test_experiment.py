@@ -11,7 +11,6 @@ from problems import POLICIES, informed
 
 import bai
 from bai.policies.base import Progress
-from bai.policies.halving import Elimination
 
 N_ARMS, BUDGET = 5, 150
 VARIANCES = [1.0, 0.2, 2.0, 0.2, 1.0]
@@ -20,7 +19,7 @@ INFORMED = [informed(p, variances=VARIANCES, complexity=50.0, bound=3.0, span=3.
 
 def foresees(policy):
     """Return whether no reward changes how often an arm is pulled within a stage: those that draw sums of rewards."""
-    return type(policy).play is Elimination.play
+    return "eliminate_block" in type(policy).play.__code__.co_names
 
 
 def stacks_of(seed):

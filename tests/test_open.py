@@ -354,7 +354,7 @@ WRONG_POLICIES = [
     (Answers(0, 11, 0), ValueError, "Answers asks for more than its budget of 10"),
     (Answers(0, 10**9, 0), ValueError, "Answers asks for more than its budget of 10"),
     (Answers(0, 10, 4), ValueError, "the arm that Answers names is 4; arms are numbered from 0 to 3"),
-    (Answers(0, 10, None), TypeError, "the arm that Answers names is None, of type NoneType; it must be a whole"),
+    (Answers(0, 10, None), TypeError, "Answers returns nothing from steps; return the best arm"),
     (Answers(0, 10, "best"), TypeError, "the arm that Answers names is 'best', of type str; it must be a whole"),
     (Answers(0, 3, [0]), TypeError, "the arm that Answers names is [0], of type list; it must be a whole"),
     (Answers(0, 3, 1.5), ValueError, "the arm that Answers names is 1.5; it must be a whole number"),
@@ -560,3 +560,204 @@ def test_a_coin_may_be_certain_and_one_instance_may_be_repeated():
     assert (out.recommended == 1).all()
     assert pickle.loads(pickle.dumps(bandits)).means.strides[0] == 0  # travels as one row
     assert len(pickle.dumps(bandits)) < 2000
+
+
+# --- classes that extend those of the package ------------------------------------------------------------
+
+
+class Zero:
+    """A mixin with steps of its own."""
+
+    def steps(self, n_arms, budget):
+        for _ in range(budget):
+            yield 0
+        return 0
+
+
+class Mixed(Zero, bai.SH):
+    pass
+
+
+class Resumed(bai.SH):
+    def resume(self, n_arms, budget, progress, **known):
+        return Zero().steps(n_arms, budget)
+
+
+class Told(bai.SH):
+    """Is told the variances and makes no use of them."""
+
+    def known(self, n_arms, budget, problem=None):
+        return bai.Known(variances=problem.variances)
+
+
+@pytest.mark.parametrize("policy", [Mixed(), Resumed(), Told()], ids=lambda policy: type(policy).__name__)
+def test_a_class_that_changes_a_compiled_policy_is_played_as_it_reads(policy):
+    bandits = bai.ReplayBandits(np.random.default_rng(1).normal(size=(20, 4, 80)), np.ones((20, 4)), np.ones((20, 4)))
+    fast, plain = (bai.simulate(policy, bandits, 80, seed=2, plain=plain) for plain in (False, True))
+    np.testing.assert_array_equal(fast.pulls, plain.pulls)
+    if not isinstance(policy, Told):
+        assert (fast.pulls.max(axis=1) == 80).all()
+
+
+class Scheduled(bai.SH):
+    stages = ()
+
+    def schedule(self, n_arms, budget):
+        return [(int(pulls * budget), survivors) for pulls, survivors in type(self).stages]
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize(
+    "stages",
+    [[(0.5, 9), (0.5, 1)], [(2, 2), (1, 1)], [(0.03, 2), (0.9, 1)], [(1, 0)], [(1, 2)], [], [(0.5, 2), (-0.1, 1)]],
+)
+def test_a_schedule_that_cannot_be_played_is_refused(stages, reuse, monkeypatch):
+    monkeypatch.setattr(Scheduled, "stages", stages)
+    with pytest.raises(ValueError, match=r"the schedule of .*SH.* is \["):
+        bai.simulate(Scheduled(reuse=reuse), bai.synthetic(5, 10, seed=1), 100, seed=2)
+
+
+def test_a_schedule_of_ones_own_is_played(monkeypatch):
+    monkeypatch.setattr(Scheduled, "stages", [(0.7, 3), (0.3, 1)])
+    bandits = bai.ReplayBandits(np.random.default_rng(3).normal(size=(20, 5, 100)), np.ones((20, 5)), np.ones((20, 5)))
+    fast, plain = (bai.simulate(Scheduled(), bandits, 100, seed=2, plain=plain) for plain in (False, True))
+    np.testing.assert_array_equal(fast.pulls, plain.pulls)
+    assert (np.sort(fast.pulls, axis=1) == [14, 14, 24, 24, 24]).all()
+
+
+class Boosted(bai.GaussianBandits):
+    """Draws by an array of its own, with a row per run."""
+
+    def __init__(self, runs):
+        super().__init__([0.0, 0.0, 1.0], [0.01, 0.01, 0.01], runs=runs)
+        self.extra = np.where(np.arange(runs)[:, None] < 500, 0.0, [10.0, 0.0, 0.0])
+
+    def draw(self, run, arm, rng):
+        return self.means[run, arm] + self.extra[run, arm]
+
+
+def test_a_compiled_ensemble_with_a_draw_of_its_own_knows_its_runs_in_every_block():
+    named = bai.simulate(bai.SH(), Boosted(1000), 30, seed=1).recommended
+    assert (named == np.repeat([2, 0], 500)).all()
+
+
+class Coin(bai.Bandits):
+    def draw(self, run, arm, rng):
+        return rng.random() < self.means[run, arm]
+
+
+class Beta(bai.Policy):
+    """Thompson sampling, which takes rewards in [0, 1] only."""
+
+    name, randomised = "Beta", True
+
+    def steps(self, n_arms, budget, rng):
+        won, lost = np.ones(n_arms), np.ones(n_arms)
+        for _ in range(budget):
+            arm = int(rng.beta(won, lost).argmax())
+            reward = yield arm
+            won[arm] += reward
+            lost[arm] += 1 - reward
+        return int((won / (won + lost)).argmax())
+
+
+def test_rewards_that_are_true_or_false_count_as_one_and_zero():
+    out = bai.simulate(Beta(), Coin([0.2, 0.9], [0.16, 0.09], runs=50), 60, seed=1)
+    assert out.mistake_rate < 0.2
+
+
+def test_forecast_rewards_lie_between_zero_and_one_before_there_are_any():
+    experiment = bai.Experiment(Beta(), 3, 60, seed=1)
+    assert len(experiment.ask_batch(20)) == 20
+
+
+class Loose(bai.variance_bounds.VarianceBound):
+    def spread(self, delta, budget):
+        return bai.variance_bounds.PlugIn().spread(delta, budget)
+
+    def slack(self, delta, budget):
+        return 1 / np.maximum(1, np.arange(budget + 1.0))
+
+
+class Union(bai.variance_bounds.VarianceBound):
+    def spread(self, delta, budget):
+        return bai.variance_bounds.ChiSquare().spread(delta / budget, budget)
+
+
+@pytest.mark.parametrize("bound", [Loose(), Union()], ids=lambda bound: type(bound).__name__)
+@pytest.mark.parametrize("reuse", [False, True])
+def test_a_variance_bound_of_ones_own_is_played_as_it_reads(bound, reuse):
+    policy = bai.SHAdaVar(bound=bound, reuse=reuse)
+    stacks = np.random.default_rng(4).normal(size=(50, 5, 203)) * np.linspace(0.1, 2, 5)[:, None]
+    bandits = bai.ReplayBandits(stacks, np.ones((50, 5)), np.ones((50, 5)))
+    fast, plain = (bai.simulate(policy, bandits, 203, seed=2, plain=plain) for plain in (False, True))
+    np.testing.assert_array_equal(fast.pulls, plain.pulls)
+    np.testing.assert_array_equal(fast.recommended, plain.recommended)
+
+
+class Odd(bai.variance_bounds.VarianceBound):
+    change, warm = staticmethod(lambda spread: spread), 2
+
+    def spread(self, delta, budget):
+        return type(self).change(bai.variance_bounds.PlugIn().spread(delta, budget))
+
+    def warmup_pulls(self, n_arms, delta):
+        return type(self).warm * n_arms
+
+
+@pytest.mark.parametrize(
+    ("change", "warm", "message"),
+    [
+        (lambda spread: np.where(np.arange(spread.size) > 20, -spread, spread), 2, "stay positive"),
+        (lambda spread: spread[:50], 2, "one per count"),
+        (lambda spread: spread * np.nan, 2, "not finite"),
+        (lambda spread: spread, 1, "two per arm"),
+    ],
+)
+def test_a_variance_bound_that_cannot_be_played_is_refused(change, warm, message, monkeypatch):
+    monkeypatch.setattr(Odd, "change", staticmethod(change))
+    monkeypatch.setattr(Odd, "warm", warm)
+    for plain in (False, True):
+        with pytest.raises(ValueError, match=message):
+            bai.simulate(bai.SHAdaVar(bound=Odd()), bai.synthetic(5, 10, seed=1), 200, seed=2, plain=plain)
+
+
+class Weighted(bai.Policy):
+    """Pulls by an array that is too long to be printed whole."""
+
+    name = "Weighted"
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def steps(self, n_arms, budget):
+        yield int(self.weights.argmax()) % n_arms
+        return int(self.weights.argmax()) % n_arms
+
+
+def test_a_checkpoint_tells_long_arrays_of_a_policy_apart_and_refuses_what_has_no_name(tmp_path):
+    problem, weights = bai.synthetic(4, 600, seed=1), np.zeros(3000)
+    weights[1500] = 1.0
+    bai.sweep(Weighted(weights), problem, 20, seed=1, checkpoint=tmp_path / "a.db")
+    weights[1501] = 2.0
+    with pytest.raises(ValueError, match="belongs to another study"):
+        bai.sweep(Weighted(weights), problem, 20, seed=1, checkpoint=tmp_path / "a.db")
+    with pytest.raises(TypeError, match="cannot know again"):
+        bai.sweep(Weighted(lambda: 0), problem, 20, seed=1, checkpoint=tmp_path / "b.db")
+
+
+def test_a_policy_that_is_told_nonsense_is_named():
+    class Dictionary(bai.Policy):
+        name = "Dictionary"
+
+        def known(self, n_arms, budget, problem=None):
+            return {"variances": problem.variances}
+
+    class Flat(Dictionary):
+        def known(self, n_arms, budget, problem=None):
+            return bai.Known(variances=np.ones(n_arms))
+
+    with pytest.raises(TypeError, match=r"what Dictionary returns from known is .* it must be a bai\.Known"):
+        bai.simulate(Dictionary(), bai.synthetic(4, 10, seed=1), 20, seed=1)
+    with pytest.raises(ValueError, match="variances of shape"):
+        bai.simulate(Flat(), bai.synthetic(4, 10, seed=1), 20, seed=1)

@@ -44,6 +44,9 @@ def sweep(
     >>> played.drop(columns="seconds").equals(read.drop(columns="seconds"))
     True
     """
+    if not isinstance(policies, (Policy, Mapping)):
+        policies = list(policies)
+    budgets = [budgets] if isinstance(budgets, int) else list(budgets)
     rows = study.study_rows(policies, problems, budgets, seed, None)
     path = folder / f"{_key(rows, seed)}.db"
     if recompute is None:

@@ -140,7 +140,7 @@ class ShowsChanges:
 
     def __str__(self) -> str:
         fields = dataclasses.fields(self) if dataclasses.is_dataclass(self) else ()
-        changed = {f.name: getattr(self, f.name) for f in fields if getattr(self, f.name) != f.default}
+        changed = {f.name: getattr(self, f.name) for f in fields if repr(getattr(self, f.name)) != repr(f.default)}
         inside = ", ".join(f"{name}={value!r}" for name, value in changed.items())
         return (self.name or type(self).__name__) + (f"({inside})" if inside else "")
 
@@ -150,7 +150,8 @@ class Policy(ShowsChanges):
 
     A subclass needs a `name` and `steps`, and can then be used wherever the policies of this package can. The rest has
     defaults. Arguments of a policy are best made fields of a frozen dataclass, which gives it equality and a readable
-    name.
+    name. One object plays many runs, several at a time on threads, so what a run remembers belongs in local variables
+    of `steps`, never in `self`.
 
     Attributes
     ----------
@@ -183,11 +184,14 @@ class Policy(ShowsChanges):
     randomised: ClassVar[bool] = False
     style: ClassVar[dict[str, str]] = {}
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **options: Any) -> None:
         # A class that brings its own steps is played by them, not by what the class it extends has beside its steps.
-        for name in ("play", "resume"):
-            if "steps" in vars(cls) and name not in vars(cls):
-                setattr(cls, name, vars(Policy)[name])
+        super().__init_subclass__(**options)
+        depth = {n: [n in vars(c) for c in cls.__mro__].index(True) for n in ("steps", "resume", "play")}
+        if depth["steps"] < depth["resume"]:
+            cls.resume = Policy.resume
+        if min(depth["steps"], depth["resume"]) < depth["play"]:
+            cls.play = Policy.play
 
     def steps(self, n_arms: int, budget: int, **known: Any) -> Steps:
         """Return a generator that yields the arm to pull next, is sent the reward, and returns the best arm.
@@ -199,6 +203,8 @@ class Policy(ShowsChanges):
         **known
             What `known` returns, by name, for one run: ``variances`` (a list), ``bound`` and ``complexity`` (floats);
             and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
+
+        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method steps(self, n_arms, budget), which yields arms; write one"
@@ -207,8 +213,9 @@ class Policy(ShowsChanges):
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         """Return what the policy may know of the problem.
 
-        A simulation passes the problem, of which the policy takes what it is entitled to. Without one the policy's own
-        arguments must suffice.
+        A simulation passes the problem, of which the policy takes what it is entitled to: `Known(variances=
+        problem.variances)` tells it the true variances, and `steps` then takes an argument `variances`. Every array
+        has one row per run. In an `Experiment` there is no problem, and the policy's own arguments must suffice.
         """
         return Known()
 
@@ -287,6 +294,8 @@ def check_arm(policy: Policy, verb: str, arm: Any, n_arms: int) -> int:
     """Return what a policy yields or returns as the number of an arm."""
     if type(arm) is int and 0 <= arm < n_arms:  # nearly always, and much quicker than to ask what is wrong
         return arm
+    if arm is None and verb == "names":
+        raise TypeError(f"{policy} returns nothing from steps; return the best arm at the end")
     number = checks.integer(f"the arm that {policy} {verb}", arm, least=0)
     if number >= n_arms:
         raise ValueError(f"the arm that {policy} {verb} is {number}; arms are numbered from 0 to {n_arms - 1}")

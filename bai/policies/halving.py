@@ -183,9 +183,35 @@ class Elimination(Policy):
 
         A schedule ``[(pulls, 1)]`` is a single stage, and shows how its pulls are allocated.
         """
-        stages = np.array(schedule or self.schedule(pulls.shape[1], budget)).T
-        weights = np.empty((len(pulls), 0)) if known.variances is None else known.variances
-        eliminate_block(rewards, stages, self.reuse, weights, pulls, recommended)
+        stages = stage_array(self, schedule, pulls.shape[1], budget)
+        eliminate_block(rewards, stages, self.reuse, np.empty((len(pulls), 0)), pulls, recommended)
+
+
+def stage_array(
+    policy: Elimination, schedule: Schedule | None, n_arms: int, budget: int, sharing: bool = True
+) -> np.ndarray:
+    """Return the pulls and the survivors of each stage, or raise ValueError unless they can be played.
+
+    Compiled loops that share the pulls of a stage among its arms need one for each, or, where samples are kept and the
+    arms have equally many, none at all.
+    """
+    schedule = policy.schedule(n_arms, budget) if schedule is None else schedule
+    stages = np.array(schedule)
+    if stages.ndim != 2 or stages.shape[1] != 2 or stages.dtype.kind != "i":
+        raise ValueError(f"the schedule of {policy} is {schedule}; it must be a list of (pulls, survivors)")
+    pulls, survivors = stages.T
+    sizes = np.append(n_arms, survivors[:-1])
+    even = np.append(False, np.logical_and.accumulate(pulls % np.maximum(sizes, 1) == 0)[:-1])
+    enough = (pulls >= sizes) | (
+        policy.reuse & (pulls >= 0) & ((even & (pulls == 0)) | (sizes < n_arms) & (not sharing))
+    )
+    shrinking = (survivors <= sizes) & (survivors >= 1)
+    if pulls.sum() > budget or not enough.all() or not shrinking.all() or survivors[-1] != 1:
+        raise ValueError(
+            f"the schedule of {policy} is {schedule} for {n_arms} arms and a budget of {budget}; a stage needs a pull "
+            "for each arm, survivors may not grow, the last stage leaves one, and pulls may not exceed the budget"
+        )
+    return stages.T
 
 
 @dataclass(frozen=True)
@@ -216,6 +242,9 @@ class Unif(Elimination):
 @dataclass(frozen=True)
 class SH(Elimination):
     """Sequential halving (Algorithms 1 and 2): equal pulls in each of ceil(log2 K) stages.
+
+    For another schedule, subclass it and override ``schedule(n_arms, budget)``: a list of (pulls, survivors), one per
+    stage. Pulls add up to at most the budget, there is one per arm in each stage, and the last stage leaves one arm.
 
     Parameters
     ----------
@@ -283,6 +312,18 @@ class SHVar(Elimination):
         self, n_arms: int, budget: int, progress: Progress, variances: Sequence[float] = (), **known: Any
     ) -> Steps:
         return eliminate(progress, self.schedule(n_arms, budget), noisiest_mean(variances), reuse=self.reuse)
+
+    def play(
+        self,
+        rewards: Any,
+        budget: int,
+        known: Known,
+        pulls: np.ndarray,
+        recommended: np.ndarray,
+        schedule: Schedule | None = None,
+    ) -> None:
+        stages = stage_array(self, schedule, pulls.shape[1], budget)
+        eliminate_block(rewards, stages, self.reuse, known.variances, pulls, recommended)
 
     @classmethod
     def examples(cls) -> list[Policy]:

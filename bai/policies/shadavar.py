@@ -21,7 +21,7 @@ from ..problems import Bandits
 from ..sampling import Rewards, draw, draw_rewards, has_normals, next_normals, use_normals
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .gaps import reward_bounds
-from .halving import Choose, Elimination, Schedule, eliminate, share_equally
+from .halving import Choose, Elimination, Schedule, eliminate, share_equally, stage_array
 from .loops import keep_highest, observe, open_tournament, play_tournament, set_key, tree_size
 from .variance_bounds import Bernstein, ChiSquare, Gaussian, Index, PlugIn, Printed, VarianceBound
 
@@ -369,13 +369,18 @@ class SHAdaVar(Elimination):
 
     def warmup_pulls(self, n_arms: int) -> int:
         """Return after how many pulls `n_arms` arms are warm."""
-        return self.bound.warmup_pulls(n_arms, self.delta)
+        pulls = self.bound.warmup_pulls(n_arms, self.delta)
+        if pulls < 2 * n_arms:
+            raise ValueError(
+                f"{self.bound!r} with delta={self.delta} warms up {n_arms} arms with {pulls} pulls; two per arm are "
+                "needed for a sample variance"
+            )
+        return pulls
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         if not self.bound.needs_range:
             return Known()
-        span = self.bound.span if isinstance(self.bound, Bernstein) else None
-        return Known(bound=reward_bounds(self, "span", span, budget, problem))
+        return Known(bound=reward_bounds(self, "span", self.bound.span, budget, problem))
 
     def resume(self, n_arms: int, budget: int, progress: Progress, bound: float = 0.0, **known: Any) -> Steps:
         choose = overestimated_mean(self.bound.index(self.delta, budget, bound), self.warmup_pulls)
@@ -390,10 +395,10 @@ class SHAdaVar(Elimination):
         recommended: np.ndarray,
         schedule: Schedule | None = None,
     ) -> None:
-        numbers, survivors = np.array(schedule or self.schedule(pulls.shape[1], budget)).T
+        numbers, survivors = stage_array(self, schedule, pulls.shape[1], budget)
         warmups = [self.warmup_pulls(size) for size in (pulls.shape[1], *survivors[:-1].tolist())]
         stages = Stages(numbers, survivors, np.array(warmups))
-        table = self.bound.table(self.delta, int(stages.pulls.sum()))
+        table = self.bound.table(self.delta, budget)
         spans = np.zeros(len(pulls)) if known.bound is None else known.bound
         eliminate_adaptively(rewards, stages, self.reuse, table, spans, pulls, recommended)
 

@@ -1,7 +1,15 @@
 """Upper bounds on an unknown variance: what SHAdaVar takes the noise of an arm for.
 
 After N pulls of an arm SHAdaVar looks at its index U / N, where U is the bound. A bound is a small object; one of your
-own needs a method `spread`.
+own needs a method `spread`:
+
+>>> import bai
+>>> class Doubled(VarianceBound):
+...     def spread(self, delta, budget):
+...         count = np.arange(budget + 1.0)
+...         return count * (count - 1) / 2
+>>> bai.SHAdaVar(bound=Doubled()).warmup_pulls(n_arms=4)
+8
 """
 
 from __future__ import annotations
@@ -33,6 +41,7 @@ class VarianceBound(ShowsChanges):
     """The base class of all bounds of the form U = (sum of squared deviations) / lower."""
 
     needs_range: ClassVar[bool] = False  # whether the range of the rewards must be known
+    span: float | None = None  # and if so, that range; None to take it from the problem
     guard_repeats: bool = False
 
     def __repr__(self) -> str:
@@ -40,7 +49,10 @@ class VarianceBound(ShowsChanges):
         return shown if shown.endswith(")") else f"{shown}()"
 
     def spread(self, delta: float, budget: int) -> np.ndarray:
-        """Return what the sum of squared deviations is divided by after 0, 1, ..., n pulls, to give U / N."""
+        """Return what the sum of squared deviations is divided by after 0, 1, ..., n pulls, to give U / N.
+
+        For the sample variance itself that is N (N - 1). It is positive from the warm-up on, or from some N on.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method spread(self, delta, budget); write one")
 
     def slack(self, delta: float, budget: int) -> np.ndarray:
@@ -48,19 +60,37 @@ class VarianceBound(ShowsChanges):
         return np.empty(0)
 
     def warmup_pulls(self, n_arms: int, delta: float) -> int:
-        """Return after how many pulls in all the bounds of `n_arms` arms can be used."""
+        """Return after how many pulls in all the bounds of `n_arms` arms can be used: two per arm or more."""
         return 2 * n_arms
 
     def table(self, delta: float, budget: int) -> IndexTable:
         """Return the bound as compiled loops take it."""
         guard = math.log(1 / delta) if self.guard_repeats else 0.0
-        return IndexTable(self.spread(delta, budget), self.slack(delta, budget), guard)
+        spread = np.asarray(self.spread(delta, budget), float)
+        slack = np.asarray(self.slack(delta, budget), float)
+        for name, values in (("spread", spread), ("slack", slack)):
+            if values.ndim != 1 or values.size not in (budget + 1, budget + 1 if name == "spread" else 0):
+                raise ValueError(
+                    f"{self!r}.{name} has shape {values.shape}; it must have {budget + 1} entries, one per count"
+                )
+            if not np.isfinite(values[2:]).all():
+                raise ValueError(f"{self!r}.{name} has entries that are not finite; from two pulls on they must be")
+        if (np.diff((spread[2:] > 0).astype(int)) < 0).any():
+            raise ValueError(f"{self!r}.spread falls back to 0 or below; once positive it must stay positive")
+        return IndexTable(spread, slack, guard)
 
     def index(self, delta: float, budget: int, span: float) -> Callable[[Tally], Index]:
-        """Return the index U / N of each arm, given a tally of its rewards: the plain version."""
-        spread = self.spread(delta, budget).tolist()
-        if self.guard_repeats:
-            return guarding_repeats(spread, math.log(1 / delta))
+        """Return the index U / N of each arm, or its root if there is a slack: what `table` says, in plain Python."""
+        table = self.table(delta, budget)
+        spread, slack = table.spread.tolist(), table.slack.tolist()
+        if slack:
+            return lambda tally: (
+                lambda arm: (  # rounding may make a sum of squares negative
+                    math.sqrt(max(0.0, tally.squares[arm]) / spread[tally.count[arm]]) + span * slack[tally.count[arm]]
+                )
+            )
+        if table.guard > 0:
+            return guarding_repeats(spread, table.guard)
         return lambda tally: lambda arm: tally.squares[arm] / spread[tally.count[arm]]
 
 
@@ -206,14 +236,3 @@ class Bernstein(VarianceBound):
     def slack(self, delta: float, budget: int) -> np.ndarray:
         count = np.arange(2, budget + 1)
         return np.append([0.0, 0.0], np.sqrt(2 * math.log(1 / delta) / (count * (count - 1))))
-
-    def index(self, delta: float, budget: int, span: float) -> Callable[[Tally], Index]:
-        spread, slack = self.spread(delta, budget).tolist(), self.slack(delta, budget).tolist()
-
-        def index(tally: Tally) -> Index:
-            # Rounding may make a sum of squares negative.
-            return lambda i: (
-                math.sqrt(max(0.0, tally.squares[i]) / spread[tally.count[i]]) + span * slack[tally.count[i]]
-            )
-
-        return index

@@ -13,7 +13,7 @@ from .. import checks
 from ..compiling import compiled, inlined
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
-from .halving import Choose, Elimination, Schedule, eliminate
+from .halving import Choose, Elimination, Schedule, eliminate, stage_array
 from .loops import observe, open_tournament, set_key, tree_size
 
 # --- the plain version -----------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class VBR(Elimination):
         recommended: np.ndarray,
         schedule: Schedule | None = None,
     ) -> None:
-        stage_pulls = np.array([number for number, _ in schedule or self.schedule(pulls.shape[1], budget)])
+        stage_pulls, _ = stage_array(self, schedule, pulls.shape[1], budget, sharing=False)
         widest = self.pull == "widest"
         reject_block(rewards, stage_pulls, float(self.gamma), self.least_pulls, widest, pulls, recommended)
 
