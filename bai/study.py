@@ -73,7 +73,7 @@ class Until:
     half_width: float
 
     def __post_init__(self) -> None:
-        checks.number("half_width", self.half_width, above=0, below=0.5)
+        checks.settle(self, half_width=checks.number("half_width", self.half_width, above=0, below=0.5))
 
 
 class SweepTable(pd.DataFrame):
@@ -107,6 +107,11 @@ class SweepTable(pd.DataFrame):
         return self._row(policy, problem, budget).run_mistakes()
 
     def _row(self, policy: Policy | str, problem: str | None, budget: int | None) -> Totals:
+        if not isinstance(policy, (str, Policy)):
+            checks.wrong_type("policy", policy, "a policy of the table, or its name")
+        if problem is not None and not isinstance(problem, str):
+            checks.wrong_type("problem", problem, "the name of a problem of the table, or None")
+        budget = None if budget is None else checks.integer("budget", budget, least=1)
         wanted = (str(policy), problem, budget)
         found = [t for t in self._totals if t.policy == wanted[0] and problem in (None, t.problem)]
         found = [t for t in found if budget in (None, t.budget)]
