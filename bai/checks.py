@@ -210,6 +210,9 @@ def integers(name: str, value: ArrayLike, least: int, axes: int = 1) -> np.ndarr
     if given.dtype.kind in "bO":
         whole = [integer(name, entry, least) for entry in given.ravel()]
         return np.array(whole, dtype=np.int64).reshape(given.shape)
+    if given.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # of long floats
+            given = given.astype(float)
     bad = ~((given >= least) & (given < LARGEST_INTEGER) & (given == np.floor(given)))
     if bad.any():
         integer(name, given[bad][0].item(), least)
