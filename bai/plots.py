@@ -70,7 +70,7 @@ def policy_style(policy: Policy | str) -> dict[str, str]:
     for known in REGISTRY:
         if known.name == name:
             return dict(known.style)
-    number = zlib.crc32(name.encode())
+    number = zlib.crc32(name.encode(errors="backslashreplace"))
     own = itertools.product(OWN_COLORS, OWN_MARKERS, ("-", "--"))
     color, marker, line = list(own)[number % (2 * len(OWN_COLORS) * len(OWN_MARKERS))]
     return {"color": color, "marker": marker, "linestyle": line}

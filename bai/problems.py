@@ -471,7 +471,7 @@ def movielens(
     True
     """
     targets = synthetic(n_arms, runs, seed, best_arm)
-    shift = checks.number("shift", shift)
+    shift = checks.reward("shift", shift)
     repeats = checks.flag("repeats", repeats)
     if factors is not None and (not isinstance(factors, (tuple, list)) or len(factors) != 2):
         checks.wrong_type("factors", factors, "a pair: the factors of the movies, and those of the users")

@@ -91,11 +91,11 @@ class VarianceBound(ShowsChanges):
                 )
             )
         if table.guard > 0:
-            return guarding_repeats(spread, table.guard)
+            return _guarding_repeats(spread, table.guard)
         return lambda tally: lambda arm: tally.squares[arm] / spread[tally.count[arm]]
 
 
-def guarding_repeats(spread: list[float], guard: float) -> Callable[[Tally], Index]:
+def _guarding_repeats(spread: list[float], guard: float) -> Callable[[Tally], Index]:
     """Return the index U / N, but with U = guard D^2 / N for an arm whose N rewards are all the same number.
 
     D is the range of all rewards seen; while there is only one value, any D > 0 makes the arms take turns.

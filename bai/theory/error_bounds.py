@@ -195,7 +195,7 @@ def theorem_3_bound(
     each = stage_budgets(budget, size) // size
     warm = each >= warmup_pulls(delta)
     alpha = alpha_of(log_delta / np.where(warm, each - 1, math.inf))
-    bound = (stages(size) - 0.5) * np.exp(-alpha * each * rate) + checks.integers("budget", budget, 1) * delta
+    bound = (stages(size) - 0.5) * np.exp(-alpha * each * rate) + checks.integers("budget", budget, 1) * float(delta)
     return float_or_array(np.minimum(1.0, np.where(warm, bound, 1.0)))
 
 
@@ -218,7 +218,7 @@ def theorem_3_condition(n_arms: int, budget: ArrayLike, delta: float) -> bool | 
     """
     size, budget = checks.integer("n_arms", n_arms, 2), checks.integers("budget", budget, 1)
     logarithm = np.log(float(size) * budget) + log_inverse(delta)
-    met = (float(size) * budget * delta < 1) & (budget >= size * math.log2(size) * (4 * logarithm + 1))
+    met = (float(size) * budget * float(delta) < 1) & (budget >= size * math.log2(size) * (4 * logarithm + 1))
     return met if met.ndim else bool(met)
 
 
