@@ -56,14 +56,18 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], study: dict[str, Any] | None = None):
-        if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
             checks.wrong_type("checkpoint", path, "the name of a file")
         self.path: Path = Path(path)
-        exists = self.path.exists()
+        try:
+            possible = b"\0" not in os.fsencode(self.path) and not self.path.is_dir() and self.path.parent.is_dir()
+            exists = possible and self.path.exists()
+        except (OSError, ValueError):  # no file can have this name
+            possible = exists = False
         if study is None and not exists:
-            raise ValueError(f"checkpoint is '{self.path}', but there is no such file; start the study first")
-        if self.path.is_dir() or not self.path.parent.is_dir():
-            raise ValueError(f"checkpoint is '{self.path}'; it must be a file in a folder that exists")
+            raise ValueError(f"checkpoint is {checks.shown(path)}, but there is no such file; start the study first")
+        if not possible:
+            raise ValueError(f"checkpoint is {checks.shown(path)}; it must be a file in a folder that exists")
         with self._explained():
             # A file, even if it is called ":memory:".
             self.connection: sqlite3.Connection = sqlite3.connect(self.path.absolute(), timeout=60)
@@ -128,7 +132,9 @@ class Checkpoint:
     def _compare(self, study: dict[str, Any]) -> None:
         for key, value in study.items():
             theirs: Any = self.study.get(key)
-            if theirs == value:
+            if json.dumps(theirs) == json.dumps(
+                value
+            ):  # in the same order: blocks are known by the number of their row
                 continue
             if key == "problems" and list(theirs) == list(value):
                 name = next(name for name in value if theirs[name] != value[name])

@@ -8,11 +8,17 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import islice
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+LARGEST_INTEGER = 2**53  # floats hold the whole numbers below, and counts are divided like floats
+LARGEST_REWARD = 1e100  # squares of rewards, and their inverses, are then far from overflow
+NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # although Python counts them as such
+MOST_ENTRIES = 10**6  # of an iterable, which might have no end
 
 
 def shown(value: Any, longest: int = 80) -> str:
@@ -24,9 +30,10 @@ def shown(value: Any, longest: int = 80) -> str:
     '10000000...00000000'
     """
     try:
-        text = repr(value)
-    except ValueError:  # an integer with too many digits for text
-        text = f"{type(value).__name__} of {value.bit_length()} bits"
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer with too many digits for text, or something that holds one
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        text = f"{type(value).__name__}{bits}, too long to show"
     half = (longest - 3) // 2
     return text if len(text) <= longest else f"{text[:half]}...{text[-half:]}"
 
@@ -54,7 +61,7 @@ def not_installed(what: str, package: str, extra: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(message, name=package)
 
 
-def integer(name: str, value: Any, least: int, below: int | None = 2**63) -> int:
+def integer(name: str, value: Any, least: int, below: int | None = LARGEST_INTEGER) -> int:
     """Return `value` as an int of at least `least`.
 
     Examples
@@ -66,22 +73,24 @@ def integer(name: str, value: Any, least: int, below: int | None = 2**63) -> int
     ...
     ValueError: budget is 0.5; it must be a whole number of at least 1
     """
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, numbers.Real) or isinstance(value, NO_NUMBERS):
         wrong_type(name, value, f"a whole number of at least {least}")
-    given: Any = value
-    whole = isinstance(given, numbers.Integral) or (math.isfinite(given) and given == int(given))
-    if not whole or given < least:
+    try:
+        result = int(value)
+    except (ValueError, OverflowError):  # not finite
+        result = least - 1
+    if result < least or result != value:
         raise ValueError(f"{name} is {shown(value)}; it must be a whole number of at least {least}")
-    if below is not None and int(given) >= below:
+    if below is not None and result >= below:
         raise ValueError(f"{name} is {shown(value)}; it must be below {below}")
-    return int(given)
+    return result
 
 
 def number(name: str, value: Any, above: float = -math.inf, below: float = math.inf) -> float:
     """Return `value` as a finite float with `above` < value < `below`."""
     limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
     needed = f"a finite number {' and '.join(limits)}".rstrip()
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, numbers.Real) or isinstance(value, NO_NUMBERS):
         wrong_type(name, value, needed)
     try:
         result = float(value)
@@ -93,26 +102,39 @@ def number(name: str, value: Any, above: float = -math.inf, below: float = math.
 
 
 def reward(name: str, value: Any) -> float:
-    """Return a reward as a finite number; True and False are 1 and 0."""
-    return float(value) if isinstance(value, (bool, np.bool_)) else number(name, value)
+    """Return a reward as a number; True and False are 1 and 0."""
+    result = float(value) if isinstance(value, (bool, np.bool_)) else number(name, value)
+    if abs(result) > LARGEST_REWARD:
+        raise ValueError(f"{name} is {result}; its size must be at most {LARGEST_REWARD:g}, so take another unit")
+    return result
 
 
-def positive(name: str, value: Any) -> float:
-    """Return `value` as a positive number whose square and the inverse of it are far from overflow.
+def positive(name: str, value: Any, largest: float = LARGEST_REWARD) -> float:
+    """Return `value` as a positive number that lies, like its inverse, between 1 / `largest` and `largest`.
 
     Examples
     --------
     >>> positive("bound", 1e-160)
     Traceback (most recent call last):
     ...
-    ValueError: bound is 1e-160; it must lie between 1e-100 and 1e+100, so measure rewards in another unit
+    ValueError: bound is 1e-160; it must lie between 1e-100 and 1e+100, if need be in another unit
     """
     result = number(name, value, above=0)
-    if not 1e-100 <= result <= 1e100:
+    if not 1 / largest <= result <= largest:
         raise ValueError(
-            f"{name} is {result}; it must lie between 1e-100 and 1e+100, so measure rewards in another unit"
+            f"{name} is {result}; it must lie between {1 / largest:g} and {largest:g}, if need be in another unit"
         )
     return result
+
+
+def settle(thing: Any, **checked: Any) -> None:
+    """Put checked values into the fields of a frozen dataclass; a plain int stays one, and is shown as it was written.
+
+    Without this a policy would compute with whatever it was given, such as a number with seven digits.
+    """
+    for name, value in checked.items():
+        if type(getattr(thing, name)) is not int:
+            object.__setattr__(thing, name, value)
 
 
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -122,7 +144,7 @@ def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
         wrong_type(name, value, needed)
     if value not in choices:
         raise ValueError(f"{name} is {shown(value)}; it must be {needed}")
-    return value
+    return str(value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -132,50 +154,106 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def array(name: str, value: ArrayLike, ndim: int | tuple[int, ...], least: float = -math.inf) -> np.ndarray:
-    """Return `value` as a finite float array with `ndim` axes and entries of at least `least`."""
-    if np.ma.is_masked(value):
+def _is_masked(value: Any, depth: int = 3) -> bool:
+    """Return whether entries are masked, of an array or of arrays in a list: `np.asarray` would show them."""
+    if isinstance(value, (list, tuple)) and depth > 0:
+        return any(_is_masked(entry, depth - 1) for entry in value)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _entries(name: str, value: Any) -> np.ndarray:
+    """Return `value` as an array of truth values, integers, floats or objects."""
+    if _is_masked(value):
         raise ValueError(f"{name} has masked entries; fill them or leave their arms out")
-    if isinstance(value, (str, bytes, dict, set, frozenset)) or value is None:
+    if isinstance(value, (str, bytes, bytearray, Mapping, Set)) or value is None:
         wrong_type(name, value, "an array of numbers")
     try:
-        given = np.asarray(value)
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"it has entries of type {given.dtype.type.__name__}")
-        result = given.astype(float)
-    except ValueError as error:
-        raise ValueError(f"{name} cannot be read as an array of numbers ({error}); rows must be equally long") from None
-    except (TypeError, OverflowError) as error:
-        raise TypeError(f"{name} cannot be read as an array of numbers ({error}); give numbers only") from None
+        result = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} cannot be read as an array of numbers; its rows must be equally long") from None
+    except OverflowError:
+        raise ValueError(f"{name} cannot be read as an array of numbers; its entries are too large") from None
+    if result.dtype.kind not in "biufO":
+        raise TypeError(f"{name} has entries of type {result.dtype.type.__name__}; give numbers only")
+    return result
+
+
+def _position(name: str, where: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, where))}]" if where else name
+
+
+def array(name: str, value: ArrayLike, ndim: int | tuple[int, ...], least: float = -math.inf) -> np.ndarray:
+    """Return `value` as a finite float array with `ndim` axes and entries of at least `least`."""
+    given = _entries(name, value)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
-    if result.ndim not in allowed:
+    if given.ndim not in allowed and given.dtype.kind != "O":
         axes = " or ".join(str(n) for n in allowed)
-        raise ValueError(f"{name} has shape {result.shape}; it must have {axes} axes")
+        raise ValueError(f"{name} has shape {given.shape}; it must have {axes} axes")
+    if given.dtype.kind == "O":
+        floats = [reward(_position(name, where), entry) for where, entry in np.ndenumerate(given)]
+        return array(name, np.array(floats).reshape(given.shape), ndim, least)
+    with np.errstate(over="ignore"):  # of long floats
+        result = given.astype(float)
     bad = ~np.isfinite(result) | (result < least)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         limit = f" and at least {least:g}" if least > -math.inf else ""
-        raise ValueError(f"{name}[{', '.join(map(str, where))}] is {result[where]}; every entry must be finite{limit}")
+        raise ValueError(f"{_position(name, where)} is {result[where]}; every entry must be finite{limit}")
     return result
 
 
 def integers(name: str, value: ArrayLike, least: int, axes: int = 1) -> np.ndarray:
     """Return `value` as an array of whole numbers of at least `least`, with at most so many axes."""
-    given = np.asarray(value)
+    given = _entries(name, value)
     if given.ndim > axes:
         raise ValueError(f"{name} has shape {given.shape}; it must have at most {axes} axes")
-    if given.dtype.kind in "iu" and given.min(initial=least) >= least:
-        return given.astype(np.int64)
-    whole = [integer(name, entry, least) for entry in given.ravel().tolist()]
-    return np.array(whole, dtype=np.int64).reshape(given.shape)
+    if given.dtype.kind in "bO":
+        whole = [integer(name, entry, least) for entry in given.ravel()]
+        return np.array(whole, dtype=np.int64).reshape(given.shape)
+    if given.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # of long floats
+            given = given.astype(float)
+    bad = ~((given >= least) & (given < LARGEST_INTEGER) & (given == np.floor(given)))
+    if bad.any():
+        integer(name, given[bad][0].item(), least)
+    return given.astype(np.int64)
+
+
+def flags(name: str, value: ArrayLike) -> np.ndarray:
+    """Return `value` as an array of True and False."""
+    given = _entries(name, value)
+    if given.dtype.kind == "O":
+        given = np.array([flag(name, entry) for entry in given.ravel()], bool).reshape(given.shape)
+    if given.dtype.kind != "b":
+        raise TypeError(f"{name} has entries of type {given.dtype.type.__name__}; give True or False for each run")
+    return given
 
 
 def arms(name: str, value: ArrayLike, least: float = -math.inf, ndim: int | tuple[int, ...] = 1) -> np.ndarray:
-    """Return `value` as an array of numbers, one per arm along its last axis, for at least two arms."""
+    """Return `value` as an array of numbers, one per arm along its last axis, for at least two arms.
+
+    Those of at least 0 are variances, others means.
+    """
     result = array(name, value, ndim, least)
     if result.shape[-1] < 2:
         raise ValueError(f"{name} has shape {result.shape}; its last axis must hold at least 2 arms")
-    return result
+    return in_range(name, result, variances=least == 0)
+
+
+def in_range(name: str, values: np.ndarray, variances: bool = False) -> np.ndarray:
+    """Return rewards or variances, or raise ValueError unless what is computed from them is far from overflow.
+
+    Rewards may be 0 or close to it where others are larger. A variance divides, so none may be close to 0.
+    """
+    sizes = values[values != 0] if variances else np.abs(values).max(initial=0, keepdims=True)
+    largest = LARGEST_REWARD**2 if variances else LARGEST_REWARD
+    bad = sizes[(sizes != 0) & ~((sizes >= 1 / largest) & (sizes <= largest))]
+    if bad.size:
+        raise ValueError(
+            f"{name} has an entry of size {bad[0]:g}; {'every entry' if variances else 'the largest'} must be 0 or lie "
+            f"between {1 / largest:g} and {largest:g}, so measure rewards in another unit"
+        )
+    return values
 
 
 def same_shape(means: np.ndarray, variances: np.ndarray) -> None:
@@ -184,11 +262,34 @@ def same_shape(means: np.ndarray, variances: np.ndarray) -> None:
         raise ValueError(f"variances has shape {variances.shape} but means has shape {means.shape}; they must agree")
 
 
+def compatible(**arrays: np.ndarray) -> None:
+    """Raise ValueError unless arrays can be used together, entry by entry."""
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = " and ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"{shapes}; give one entry for each, or a single one") from None
+
+
+def sequence(name: str, value: Any, needed: str) -> list[Any]:
+    """Return the entries of a sequence, whose order counts and which has an end."""
+    unordered = (str, bytes, bytearray, Mapping, Set, Iterator)
+    if not isinstance(value, Iterable) or isinstance(value, unordered) or getattr(value, "ndim", 1) != 1:
+        wrong_type(name, value, needed)
+    return list(value)
+
+
 def several(name: str, value: Any) -> list[Any]:
     """Return the entries of an argument that may be one value or any finite collection of them."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return [value[()]]
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         return [value]
-    entries = list(value)
+    if isinstance(value, Mapping) or getattr(value, "ndim", 1) != 1:
+        wrong_type(name, value, "one value or several in a list")
+    entries = list(islice(value, MOST_ENTRIES + 1))
     if not entries:
         raise ValueError(f"{name} is empty; give at least one")
+    if len(entries) > MOST_ENTRIES:
+        raise ValueError(f"{name} has more than {MOST_ENTRIES} entries, or no end; give fewer")
     return entries

@@ -185,9 +185,10 @@ def _survivors(
     left = np.arange(runs)
     while left.size:
         drawn = means[left] + spread[left] * rng.standard_normal((left.size, n_arms))
-        high = drawn >= np.partition(drawn, n_arms - survivors, axis=1)[:, [n_arms - survivors]]
-        alive = high[np.arange(left.size), best[left]]
-        kept[left[alive]] = np.nonzero(high[alive])[1].reshape(-1, survivors)
+        # The highest, in the order of the arms. Noise that is too small to be seen leaves ties: to the lowest position.
+        highest = np.sort(np.argsort(-drawn, axis=1, kind="stable")[:, :survivors], axis=1)
+        alive = (highest == best[left][:, None]).any(axis=1)
+        kept[left[alive]] = highest[alive]
         left = left[~alive]
     return kept
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
@@ -25,12 +26,11 @@ class _Player:
     """A policy in play: the arm that it pulls next, or its answer. Its arms are in random order."""
 
     def __init__(self, policy: Policy, n_arms: int, budget: int, seed: int):
-        self.policy, self.n_arms, self.budget = policy, n_arms, budget
+        self.policy, self.n_arms, self.budget, self.seed = policy, n_arms, budget, seed
         self._order = np.random.default_rng(seed).permutation(n_arms)
         self._known = policy.known(n_arms, budget).in_order(self._order[None]).of_run(0)
         if policy.randomised:
             self._known["rng"] = np.random.default_rng([seed, 1])
-        self._at_start = copy.deepcopy(self._known)
         self._used: list[float] = []  # rewards, in the order of the policy's pulls
         self._progress = Progress.begin(n_arms)
         self.arm, self.answer = -1, None
@@ -58,19 +58,22 @@ class _Player:
 
     def fork(self) -> _Player:
         """Return a copy that can be played on without a trace."""
+        if not self._can_resume:
+            return self.again(len(self._used))
         ahead = copy.copy(self)
-        if self._can_resume:
-            ahead._used = self._used.copy()
-            ahead._progress, ahead._known = copy.deepcopy((self._progress, self._known))
-            steps = self.policy.resume(self.n_arms, self.budget, ahead._progress, **ahead._known)
-            assert steps is not None
-            ahead._start(steps)
-        else:
-            ahead._used, ahead._known = [], copy.deepcopy(self._at_start)
-            ahead._start(self.policy.steps(self.n_arms, self.budget, **ahead._known))
-            for reward in self._used:
-                ahead.use(reward)
+        ahead._used = self._used.copy()
+        ahead._progress, ahead._known = copy.deepcopy((self._progress, self._known))
+        steps = self.policy.resume(self.n_arms, self.budget, ahead._progress, **ahead._known)
+        assert steps is not None
+        ahead._start(steps)
         return ahead
+
+    def again(self, pulls: int) -> _Player:
+        """Return a player that starts afresh and was told the first so many rewards of this one."""
+        fresh = _Player(self.policy, self.n_arms, self.budget, self.seed)
+        for reward in self._used[:pulls]:
+            fresh.use(reward)
+        return fresh
 
 
 class Experiment:
@@ -167,17 +170,19 @@ class Experiment:
 
     def ask(self) -> int:
         """Return the arm to pull next; asking again without telling returns the same arm."""
+        self._go_on()
         if self.done:
             raise ValueError(f"the experiment is done, the best arm is {self.best}; there is nothing left to ask")
         return self._player.arm
 
     def tell(self, arm: int, reward: float) -> None:
-        """Report the reward of the arm last asked for. A bad report raises an error and changes nothing."""
+        """Report the reward of the arm last asked for. See `tell_batch` for what happens to a bad report."""
+        arm = checks.integer("arm", arm, least=0)
         if self.done:
-            raise ValueError(f"arm is {arm!r}, but the experiment is done; start a new one to go on")
+            raise ValueError(f"arm is {arm}, but the experiment is done; start a new one to go on")
         if arm != self._player.arm:
             raise ValueError(
-                f"arm is {arm!r}, but arm {self._player.arm} was asked for; pull that one and tell its reward"
+                f"arm is {arm}, but arm {self._player.arm} was asked for; pull that one and tell its reward"
             )
         self.tell_batch([arm], [reward])
 
@@ -218,30 +223,40 @@ class Experiment:
     def tell_batch(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
         """Report rewards of any arms; those of one arm in the order of its pulls, not of the rewards' arrival.
 
-        A bad report raises an error and changes nothing.
+        A bad report raises an error and changes nothing. If it is the policy that raises, its error passes through,
+        and the rewards are kept, once: those that the policy has not taken are in `history`, are counted in `spare`,
+        and wait. `ask` tells them again and so meets the same error, unless the policy was mended. Or start a new
+        experiment with another policy, and give its `tell_batch` the arms and rewards of this `history`.
         """
         arms = self._check_arms("arms", arms)
-        if isinstance(rewards, (Mapping, str, set, frozenset)):
-            checks.wrong_type("rewards", rewards, "a sequence with one reward per arm")
-        rewards = [checks.reward("reward", reward) for reward in rewards]
+        needed = "a sequence with one reward per arm"
+        rewards = [checks.reward("reward", reward) for reward in checks.sequence("rewards", rewards, needed)]
         if len(arms) != len(rewards):
             raise ValueError(f"rewards has {len(rewards)} entries for {len(arms)} arms; give one reward per arm")
         if self.done:
             raise ValueError(f"arms is {arms}, but the experiment is done; start a new one to go on")
-        for arm, reward in zip(arms, rewards, strict=True):
+        self._record(zip(arms, rewards, strict=True))
+        self._go_on()
+
+    def _record(self, reports: Iterable[tuple[int, float]]) -> None:
+        for arm, reward in reports:
             self.history.append((arm, reward))
             self._told[arm].append(reward)
             self._waiting[arm].append(reward)
+
+    def _go_on(self) -> None:
+        """Tell the policy the rewards that wait for it."""
         while not self.done and self._waiting[self._player.arm]:
             arm = self._player.arm
-            reward = self._waiting[arm].popleft()
-            self._tally.add(arm, reward)
-            self._player.use(reward)
+            try:
+                self._player.use(self._waiting[arm][0])
+            except BaseException:  # a generator that has raised is at its end, so start again and stop before
+                self._player = self._player.again(sum(self._tally.count))
+                raise
+            self._tally.add(arm, self._waiting[arm].popleft())
 
     def _check_arms(self, name: str, arms: Sequence[int]) -> list[int]:
-        if isinstance(arms, (Mapping, str, set, frozenset)):
-            checks.wrong_type(name, arms, "a sequence of arms")
-        arms = [checks.integer("arm", arm, least=0) for arm in arms]
+        arms = [checks.integer("arm", arm, least=0) for arm in checks.sequence(name, arms, "a sequence of arms")]
         if arms and max(arms) >= self.n_arms:
             raise ValueError(f"{name} contains {max(arms)}; arms are numbered from 0 to {self.n_arms - 1}")
         return arms
@@ -271,8 +286,9 @@ class Experiment:
         history = state.pop("history")
         self.__dict__.update(state, history=[])
         self._start()
-        if history:
-            self.tell_batch(*zip(*history, strict=True))
+        self._record(history)
+        with suppress(Exception):  # of the policy: the rewards are safe, and `ask` raises it again
+            self._go_on()
 
     def __repr__(self) -> str:
         answer = f"best={self.best}" if self.done else f"next={self._player.arm}"

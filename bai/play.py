@@ -50,7 +50,7 @@ def play_block(
     order = np.empty((runs, n_arms), np.int64)
     shuffle(rng, order)
     known = policy.known(n_arms, budget, bandits)
-    if known.variances is not None:
+    if any(fact is not None for fact in vars(known).values()):
         known = known.in_order(order)
     rewards = bandits.rewards(order, rng)
     pulls, recommended = np.zeros((runs, n_arms), np.int64), np.empty(runs, np.int64)
@@ -113,11 +113,8 @@ def check_game(policy: Any, bandits: Any, budget: Any, n_arms: int | None = None
     known = policy.known(n_arms, budget, None if bandits is None else bandits.select(slice(0, 1)))
     if not isinstance(known, Known):
         checks.wrong_type(f"what {policy} returns from known", known, "a bai.Known")
-    if known.variances is not None and np.shape(known.variances) != (1, n_arms):
-        shape = np.shape(known.variances)
-        raise ValueError(
-            f"{policy} is told variances of shape {shape}; they must have one row per run and one column per arm"
-        )
+    if any(fact is not None for fact in vars(known).values()):
+        known.in_order(np.arange(n_arms)[None])
     return budget
 
 

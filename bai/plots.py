@@ -62,13 +62,15 @@ def policy_style(policy: Policy | str) -> dict[str, str]:
     >>> policy_style("My own")["color"].startswith("#")
     True
     """
+    if not isinstance(policy, (Policy, str)):
+        checks.wrong_type("policy", policy, "a policy or its name")
     if isinstance(policy, Policy) and policy.style:
         return dict(policy.style)
     name = str(policy).split("(")[0].split(",")[0]
     for known in REGISTRY:
         if known.name == name:
             return dict(known.style)
-    number = zlib.crc32(name.encode())
+    number = zlib.crc32(name.encode(errors="backslashreplace"))
     own = itertools.product(OWN_COLORS, OWN_MARKERS, ("-", "--"))
     color, marker, line = list(own)[number % (2 * len(OWN_COLORS) * len(OWN_MARKERS))]
     return {"color": color, "marker": marker, "linestyle": line}
@@ -85,6 +87,15 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('budget $n$ (pulls)', ['SH', 'Unif'])
     """
+    if not isinstance(table, pd.DataFrame):
+        checks.wrong_type("table", table, "a table such as bai.sweep returns")
+    for column in ("policy", x, "mistake_rate", "low", "high"):
+        if not isinstance(column, str) or column not in table:
+            raise ValueError(
+                f"table has no column {checks.shown(column)}; x must name one of {', '.join(map(str, table))}"
+            )
+    if ax is not None and not isinstance(ax, Axes):
+        checks.wrong_type("ax", ax, "axes of matplotlib, or None")
     ax = plt.gca() if ax is None else ax
     for policy, rows in table.groupby("policy", sort=False):
         rows = rows.sort_values(x)

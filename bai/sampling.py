@@ -6,7 +6,7 @@ every run puts its arms in random order first.
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ class PlainRewards(NamedTuple):
     def draw(self, run: int, position: int, pull: int) -> float:
         """Return a reward of the arm at a position."""
         reward = self.bandits.draw(int(self.rows[run]), int(self.order[run, position]), self.rng)
-        if isinstance(reward, float) and isfinite(reward):
+        if isinstance(reward, float) and abs(reward) <= checks.LARGEST_REWARD:
             return reward
         return checks.reward(f"the reward from {type(self.bandits).__name__}.draw", reward)
 

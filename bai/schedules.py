@@ -125,10 +125,11 @@ def reward_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> f
     return float_or_array((means + np.sqrt(variances * np.log(budget)[..., None])).max(axis=-1))
 
 
-def _reward_bounds(bound: ArrayLike) -> np.ndarray:
-    bound = checks.array("bound", bound, (0, 1), least=0)
+def _reward_bounds(bound: ArrayLike, means: np.ndarray) -> np.ndarray:
+    bound = checks.in_range("bound", checks.array("bound", bound, (0, 1), least=0))
     if not bound.all():
-        raise ValueError(f"bound is {bound.tolist()}; the largest reward must be above 0")
+        raise ValueError(f"bound is {checks.shown(bound.tolist())}; the largest reward must be above 0")
+    checks.compatible(means=means[..., 0], bound=bound)
     return bound[..., None]
 
 
@@ -148,7 +149,8 @@ def gape_complexity(means: ArrayLike, bound: ArrayLike) -> float | np.ndarray:
     36.0
     """
     with np.errstate(divide="ignore"):
-        return float_or_array((_reward_bounds(bound) ** 2 / gaps(means) ** 2).sum(axis=-1))
+        gap = gaps(means)
+        return float_or_array((_reward_bounds(bound, gap) ** 2 / gap**2).sum(axis=-1))
 
 
 def gapev_complexity(means: ArrayLike, variances: ArrayLike, bound: ArrayLike) -> float | np.ndarray:
@@ -169,7 +171,7 @@ def gapev_complexity(means: ArrayLike, variances: ArrayLike, bound: ArrayLike) -
     gap = gaps(means)
     variances = checks.arms("variances", variances, least=0, ndim=(1, 2))
     checks.same_shape(gap, variances)
-    width = np.sqrt(variances) + np.sqrt(variances + 16 / 3 * _reward_bounds(bound) * gap)
+    width = np.sqrt(variances) + np.sqrt(variances + 16 / 3 * _reward_bounds(bound, gap) * gap)
     # A noiseless tied arm would be 0/0; the limit of its term, as the gap closes, is infinite.
     terms = np.divide(width**2, gap**2, out=np.full(width.shape, math.inf), where=gap > 0)
     return float_or_array(terms.sum(axis=-1))

@@ -20,15 +20,15 @@ def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tu
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.037)
     """
-    return wilson_ends(*_check_counts(mistakes, runs, confidence), confidence)
+    return wilson_ends(*_check_counts(mistakes, runs, confidence))
 
 
 def wilson_ends(mistakes: np.ndarray, runs: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's interval without a check of its arguments."""
     z2 = ndtri((1 + confidence) / 2) ** 2
-    rate = mistakes / runs
+    rate, runs_squared = mistakes / runs, (1.0 * runs) ** 2  # which does not overflow
     center = (rate + z2 / (2 * runs)) / (1 + z2 / runs)
-    half = np.sqrt(z2) / (1 + z2 / runs) * np.sqrt(rate * (1 - rate) / runs + z2 / (4 * runs**2))
+    half = np.sqrt(z2) / (1 + z2 / runs) * np.sqrt(rate * (1 - rate) / runs + z2 / (4 * runs_squared))
     # With no mistakes, or nothing else, the exact end is 0 or 1, and rounding may miss it.
     low = np.where(mistakes == 0, 0.0, center - half)
     high = np.where(mistakes == runs, 1.0, center + half)
@@ -47,7 +47,7 @@ def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.
     >>> high.round(5)
     array([0.00074, 0.00233])
     """
-    mistakes, runs = _check_counts(mistakes, runs, confidence)
+    mistakes, runs, confidence = _check_counts(mistakes, runs, confidence)
     tail = (1 - confidence) / 2
     # An end of the beta law that does not exist stands for 0 or 1.
     low = np.where(mistakes == 0, 0.0, betaincinv(np.maximum(mistakes, 1), runs - mistakes + 1, tail))
@@ -55,13 +55,16 @@ def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.
     return low, high
 
 
-def _check_counts(mistakes: ArrayLike, runs: ArrayLike, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        checks.number("confidence", confidence, above=0, below=1)
-    mistakes, runs = np.asarray(mistakes), np.asarray(runs)
-    if (runs < 1).any() or (mistakes < 0).any() or (mistakes > runs).any():
-        raise ValueError(f"mistakes is {mistakes} in {runs} runs; each must lie between 0 and a positive runs")
-    return mistakes, runs
+def _check_counts(mistakes: ArrayLike, runs: ArrayLike, confidence: float) -> tuple[np.ndarray, np.ndarray, float]:
+    confidence = checks.number("confidence", confidence, above=0, below=1)
+    mistakes, runs = checks.integers("mistakes", mistakes, 0, axes=2), checks.integers("runs", runs, 1, axes=2)
+    checks.compatible(mistakes=mistakes, runs=runs)
+    if (mistakes > runs).any():
+        raise ValueError(
+            f"mistakes is {checks.shown(mistakes.tolist())} in {checks.shown(runs.tolist())} runs; there "
+            "may be at most one mistake per run"
+        )
+    return mistakes, runs, confidence
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     >>> paired([True, True, False, True, True], [False, False, False, True, False])
     Paired(difference=+0.6000 ± 0.4294, only_first=3, only_second=0, p=0.25)
     """
-    first, second = np.asarray(first), np.asarray(second)
+    first, second = checks.flags("first", first), checks.flags("second", second)
     if first.shape != second.shape or first.ndim != 1 or first.size == 0:
         raise ValueError(f"first has shape {first.shape}, second {second.shape}; give one flag per run for both")
-    if first.dtype != bool or second.dtype != bool:
-        raise TypeError(f"first has dtype {first.dtype}, second {second.dtype}; give Outcome.mistakes (bool)")
     return Paired(int((first & ~second).sum()), int((second & ~first).sum()), first.size)

@@ -73,7 +73,7 @@ class Until:
     half_width: float
 
     def __post_init__(self) -> None:
-        checks.number("half_width", self.half_width, above=0, below=0.5)
+        checks.settle(self, half_width=checks.number("half_width", self.half_width, above=0, below=0.5))
 
 
 class SweepTable(pd.DataFrame):
@@ -106,14 +106,19 @@ class SweepTable(pd.DataFrame):
         """
         return self._row(policy, problem, budget).run_mistakes()
 
-    def _row(self, policy: Policy | str, problem: str | None, budget: int | None) -> Totals:
+    def _row(self, policy: Policy | str, problem: str | None, budget: int | None, argument: str = "policy") -> Totals:
+        if not isinstance(policy, (str, Policy)):
+            checks.wrong_type(argument, policy, "a policy of the table, or its name")
+        if problem is not None and not isinstance(problem, str):
+            checks.wrong_type("problem", problem, "the name of a problem of the table, or None")
+        budget = None if budget is None else checks.integer("budget", budget, least=1)
         wanted = (str(policy), problem, budget)
         found = [t for t in self._totals if t.policy == wanted[0] and problem in (None, t.problem)]
         found = [t for t in found if budget in (None, t.budget)]
         if len(found) != 1:
             raise ValueError(
-                f"policy, problem and budget are {wanted}, which name {len(found)} rows; they must name one, and its "
-                f"policies are {', '.join(dict.fromkeys(t.policy for t in self._totals))}"
+                f"policy, problem and budget are {checks.shown(wanted)}, which name {len(found)} rows; they must name "
+                f"one, and its policies are {', '.join(dict.fromkeys(t.policy for t in self._totals))}"
             )
         return found[0]
 
@@ -121,7 +126,9 @@ class SweepTable(pd.DataFrame):
         self, first: Policy | str, second: Policy | str, problem: str | None = None, budget: int | None = None
     ) -> Paired:
         """Compare the mistakes of two policies on the same runs; see `run_mistakes` and `bai.paired`."""
-        rows = [self._row(policy, problem, budget) for policy in (first, second)]
+        rows = [
+            self._row(policy, problem, budget, argument) for argument, policy in (("first", first), ("second", second))
+        ]
         if rows[0].sizes != rows[1].sizes:
             raise ValueError(
                 f"{rows[0].policy} has {rows[0].runs} runs and {rows[1].policy} {rows[1].runs}, and they are not all "
@@ -475,7 +482,7 @@ def study_rows(policies: Any, problems: Any, budgets: Any, seed: int, runs: Any)
         runs = checks.integer("runs", runs, least=1)
     if not isinstance(policies, Mapping):
         listed = checks.several("policies", policies)
-        policies = {str(policy): policy for policy in listed}
+        policies = {str(p) if isinstance(p, Policy) else checks.shown(p): p for p in listed}
         if len(policies) < len(listed):
             names = ", ".join(str(policy) for policy in listed)
             raise ValueError(f"policies are {names}; each may occur only once, or give them names: a mapping")

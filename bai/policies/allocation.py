@@ -15,6 +15,8 @@ from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .loops import highest, observe
 
+NO_NOISE = 1e-250  # a smaller pooled variance counts as 0: nothing can be divided by it
+
 # --- the plain version ---------------------------------------------------------------------------------
 
 
@@ -60,14 +62,14 @@ def leader_or_challenger(logs: list[float], weight: float) -> Callable[[Tally], 
         for arm in arms:
             pooled += tally.squares[arm]
         pooled /= sum(tally.count) - len(arms)
-        if pooled <= 0:
+        if pooled < NO_NOISE:
             return least_pulled(tally, arms)
         noise = []  # variance of each mean
         for arm in arms:
             count = tally.count[arm]
             noise.append((tally.squares[arm] + weight * pooled) / ((count - 1 + weight) * count))
         leader = argmax(arms, tally.mean)
-        total, lowest, challenger = 0.0, inf, leader
+        total, lowest, challenger = 0.0, inf, 0
         for arm in arms:
             if arm != leader:
                 gap = tally.mean(leader) - tally.mean(arm)
@@ -153,7 +155,7 @@ def allocate_block(rewards, budget, first, logs, weight, pulls, recommended):
                 for j in range(n_arms):
                     pooled += squares[j]
                 pooled /= t - n_arms
-                if pooled > 0:
+                if pooled >= NO_NOISE:
                     i = top_two(means, squares, counts, pairs, log_counts, weight * pooled, scratch, terms)
                 else:
                     i = counts.argmin()
@@ -180,7 +182,7 @@ class Allocation(Policy):
     first: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first", checks.integer("first", self.first, least=2))
+        checks.settle(self, first=checks.integer("first", self.first, least=2))
 
     def least_budget(self, n_arms: int) -> int:
         return self.first * n_arms
@@ -259,7 +261,7 @@ class TopTwo(Allocation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.positive("shrinkage", self.shrinkage)
+        checks.settle(self, shrinkage=checks.positive("shrinkage", self.shrinkage, largest=1e50))
 
     @staticmethod
     def _logs(budget: int) -> np.ndarray:

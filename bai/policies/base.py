@@ -52,10 +52,21 @@ class Known:
     complexity: np.ndarray | None = None
 
     def in_order(self, order: np.ndarray) -> Known:
-        """Return the same with arm `order[r, p]` of run r at position p."""
-        if self.variances is None:
-            return self
-        return dataclasses.replace(self, variances=gather(self.variances, order))
+        """Return the same with arm `order[r, p]` of run r at position p.
+
+        Raise ValueError unless all of it is known of every run: compiled loops rely on that.
+        """
+        facts = {name: np.asarray(value, float) for name, value in vars(self).items() if value is not None}
+        for name, fact in facts.items():
+            shape = order.shape if name == "variances" else order.shape[:1]
+            if fact.shape != shape:
+                raise ValueError(
+                    f"the policy is told {name} of shape {fact.shape}; what known returns must have one row per run, "
+                    f"so shape {shape} here"
+                )
+        if self.variances is not None:
+            facts["variances"] = gather(facts["variances"], order)
+        return dataclasses.replace(self, **facts)
 
     def of_run(self, run: int) -> dict[str, Any]:
         """Return what is known of one run, by name, as `Policy.steps` takes it."""

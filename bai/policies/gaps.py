@@ -22,6 +22,8 @@ from .loops import highest, observe, open_tournament, set_key, tree_size
 
 Radius = Callable[[Tally, dict[int, float]], Callable[[int], float]]  # of an arm, given all tallies and gaps
 
+LEAST_COMPLEXITY = 1e-300  # that of rewards which are far larger than their bound would come out as 0
+
 # --- the plain version ---------------------------------------------------------------------------------
 
 
@@ -68,7 +70,7 @@ def estimated_complexity(tally: Tally, gaps: dict[int, float], bound: float) -> 
     for arm, gap in gaps.items():
         gap += bound * sqrt(1.0 / (2.0 * tally.count[arm]))
         total += bound * bound / (gap * gap)
-    return total
+    return max(LEAST_COMPLEXITY, total)
 
 
 def estimated_variance_complexity(tally: Tally, gaps: dict[int, float], bound: float) -> float:
@@ -80,7 +82,7 @@ def estimated_variance_complexity(tally: Tally, gaps: dict[int, float], bound: f
         deviation = max(0.0, sqrt(tally.variance(arm)) - bound * sqrt(2.0 / (count - 1)))
         root = deviation + sqrt(deviation * deviation + 16.0 / 3.0 * bound * gap)
         total += root * root / (gap * gap)
-    return total
+    return max(LEAST_COMPLEXITY, total)
 
 
 # --- the compiled loops --------------------------------------------------------------------------------
@@ -239,7 +241,7 @@ def explore_block_adaptively(rewards, budget, effort, bound, with_variance, pull
                 for j in range(start, n_arms):
                     sums[j] = total
                     total += terms[j]
-                adaptive_keys(keys, means, roots, tails, effort / total)
+                adaptive_keys(keys, means, roots, tails, effort / max(LEAST_COMPLEXITY, total))
                 means[best] = own
                 i = highest(keys)
             observe(draw(rewards, r, i, counts[i]), i, counts, totals, squares)
@@ -278,9 +280,10 @@ def reward_bounds(
             f"{policy.name} has {argument}=None; outside simulation give the largest reward: {argument}=..."
         )
     bound = np.asarray(schedules.reward_bound(problem.means, problem.variances, budget))
-    if (bound <= 0).any():
+    least = 1 / checks.LARGEST_REWARD
+    if (bound < least).any():
         raise ValueError(
-            f"the largest reward comes out as b = {bound[bound <= 0][0]:g}, but {policy.name} takes rewards to lie "
+            f"the largest reward comes out as b = {bound[bound < least][0]:g}, but {policy.name} takes rewards to lie "
             f"in [0, b]; shift them, or give the policy its own {argument}=..."
         )
     return bound
@@ -300,9 +303,11 @@ class Exploration(Policy):
 
     def __post_init__(self) -> None:
         if self.bound is not None:
-            checks.positive("bound", self.bound)
-        if self.scaling != "paper":
-            checks.positive("scaling", self.scaling)
+            checks.settle(self, bound=checks.positive("bound", self.bound))
+        if isinstance(self.scaling, str):
+            checks.settle(self, scaling=checks.choice("scaling", self.scaling, ("paper",)))
+        else:
+            checks.settle(self, scaling=checks.positive("scaling", self.scaling))
 
     @property
     def first(self) -> int:
@@ -340,7 +345,7 @@ class KnownComplexity(Exploration):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.complexity is not None:
-            checks.positive("complexity", self.complexity)
+            checks.settle(self, complexity=checks.positive("complexity", self.complexity))
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         bound = reward_bounds(self, "bound", self.bound, budget, problem)
@@ -352,7 +357,7 @@ class KnownComplexity(Exploration):
             complexity = schedules.gapev_complexity(problem.means, problem.variances, bound)
         else:
             complexity = schedules.gape_complexity(problem.means, bound)
-        return Known(bound=bound, complexity=np.asarray(complexity))
+        return Known(bound=bound, complexity=np.maximum(LEAST_COMPLEXITY, complexity))
 
     def resume(
         self,

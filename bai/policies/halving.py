@@ -73,13 +73,20 @@ def noisiest_mean(variances: Sequence[float]) -> Choose:
 
 @inlined
 def share_equally(alive, b, counts, targets):
-    """Least pulled first, b pulls: the counts may differ by one beforehand, and b >= k or they are equal."""
-    total, k = b, alive.size
+    """Least pulled first, b pulls."""
+    total, k, most = b, alive.size, 0
     for i in alive:
         total += counts[i]
+        most = max(most, counts[i])
     each, rest = total // k, total % k
     for p in range(k):
-        targets[alive[p]] = each + (p < rest)
+        targets[alive[p]] = each + (p < rest) if most <= each else counts[alive[p]]
+    if most > each:  # some arm has its share already; pulls one by one
+        for _ in range(b):
+            least = alive[0]
+            for i in alive:
+                least = i if targets[i] < targets[least] else least
+            targets[least] += 1
 
 
 @inlined
@@ -264,7 +271,7 @@ class SH(Elimination):
     reuse: bool = False
 
     def __post_init__(self) -> None:
-        checks.flag("reuse", self.reuse)
+        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
 
     @classmethod
     def examples(cls) -> list[Policy]:
@@ -294,10 +301,10 @@ class SHVar(Elimination):
     reuse: bool = False
 
     def __post_init__(self) -> None:
-        checks.flag("reuse", self.reuse)
+        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
         if self.variances is not None:
-            values = checks.array("variances", self.variances, 1, least=0)
-            object.__setattr__(self, "variances", tuple(values.tolist()))
+            values = checks.arms("variances", self.variances, least=0)
+            checks.settle(self, variances=tuple(values.tolist()))
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         if self.variances is None:

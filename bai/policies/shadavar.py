@@ -362,10 +362,11 @@ class SHAdaVar(Elimination):
     reuse: bool = False
 
     def __post_init__(self) -> None:
-        checks.number("delta", self.delta, above=0, below=1)
+        # Far below, a bound would divide by numbers that cannot be told from 0.
+        delta = checks.number("delta", self.delta, above=1e-100, below=1)
         if not isinstance(self.bound, VarianceBound):
             checks.wrong_type("bound", self.bound, "a bound such as bai.variance_bounds.ChiSquare()")
-        checks.flag("reuse", self.reuse)
+        checks.settle(self, delta=delta, reuse=checks.flag("reuse", self.reuse))
 
     def warmup_pulls(self, n_arms: int) -> int:
         """Return after how many pulls `n_arms` arms are warm."""

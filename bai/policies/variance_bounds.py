@@ -75,6 +75,7 @@ class VarianceBound(ShowsChanges):
                 )
             if not np.isfinite(values[2:]).all():
                 raise ValueError(f"{self!r}.{name} has entries that are not finite; from two pulls on they must be")
+        spread = np.where(spread == 0, np.finfo(float).tiny, spread)  # U is infinite there, unless no reward differs
         if (np.diff((spread[2:] > 0).astype(int)) < 0).any():
             raise ValueError(f"{self!r}.spread falls back to 0 or below; once positive it must stay positive")
         return IndexTable(spread, slack, guard)
@@ -90,11 +91,11 @@ class VarianceBound(ShowsChanges):
                 )
             )
         if table.guard > 0:
-            return guarding_repeats(spread, table.guard)
+            return _guarding_repeats(spread, table.guard)
         return lambda tally: lambda arm: tally.squares[arm] / spread[tally.count[arm]]
 
 
-def guarding_repeats(spread: list[float], guard: float) -> Callable[[Tally], Index]:
+def _guarding_repeats(spread: list[float], guard: float) -> Callable[[Tally], Index]:
     """Return the index U / N, but with U = guard D^2 / N for an arm whose N rewards are all the same number.
 
     D is the range of all rewards seen; while there is only one value, any D > 0 makes the arms take turns.
@@ -136,7 +137,7 @@ class _Repeatable(VarianceBound):
     guard_repeats: bool = False
 
     def __post_init__(self) -> None:
-        checks.flag("guard_repeats", self.guard_repeats)
+        checks.settle(self, guard_repeats=checks.flag("guard_repeats", self.guard_repeats))
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,7 +229,7 @@ class Bernstein(VarianceBound):
 
     def __post_init__(self) -> None:
         if self.span is not None:
-            checks.positive("span", self.span)
+            checks.settle(self, span=checks.positive("span", self.span))
 
     def spread(self, delta: float, budget: int) -> np.ndarray:
         return PlugIn().spread(delta, budget)

@@ -124,8 +124,8 @@ class VBR(Elimination):
     pull: str = "upper"
 
     def __post_init__(self) -> None:
-        checks.positive("gamma", self.gamma)
-        checks.choice("pull", self.pull, ("upper", "widest"))
+        pull = checks.choice("pull", self.pull, ("upper", "widest"))
+        checks.settle(self, gamma=checks.positive("gamma", self.gamma), pull=pull)
 
     def schedule(self, n_arms: int, budget: int) -> Schedule:
         until = [j * (budget - n_arms) // n_arms for j in range(n_arms)]

@@ -76,7 +76,7 @@ def lemma_3_bound(gap: float, variances: ArrayLike, stage_budget: ArrayLike) -> 
     >>> round(lemma_3_bound(0.5, [1.0, 1.0], 100), 5)
     0.04394
     """
-    gap, total = checks.number("gap", gap, above=0), noisy(variances).sum()
+    gap, total = checks.positive("gap", gap), noisy(variances).sum()
     return float_or_array(np.exp(-checks.integers("stage_budget", stage_budget, 1) * gap**2 / (4 * total)))
 
 
@@ -189,13 +189,13 @@ def theorem_3_bound(
     size, log_delta = means.size, log_inverse(delta)
     if checks.flag("printed", printed):
         budget = checks.integers("budget", budget, 2 * size + 1)
-        alpha = alpha_of((np.log(size * budget) + log_delta) / (budget / size - 2))
+        alpha = alpha_of((np.log(float(size) * budget) + log_delta) / (budget / size - 2))
         return _printed_2_or_3(means, variances, budget, alpha)
     rate = least_gap(means) ** 2 / (4 * variances.max())
     each = stage_budgets(budget, size) // size
     warm = each >= warmup_pulls(delta)
     alpha = alpha_of(log_delta / np.where(warm, each - 1, math.inf))
-    bound = (stages(size) - 0.5) * np.exp(-alpha * each * rate) + np.asarray(budget) * delta
+    bound = (stages(size) - 0.5) * np.exp(-alpha * each * rate) + checks.integers("budget", budget, 1) * float(delta)
     return float_or_array(np.minimum(1.0, np.where(warm, bound, 1.0)))
 
 
@@ -217,8 +217,8 @@ def theorem_3_condition(n_arms: int, budget: ArrayLike, delta: float) -> bool | 
     (False, True)
     """
     size, budget = checks.integer("n_arms", n_arms, 2), checks.integers("budget", budget, 1)
-    logarithm = np.log(size * budget) + log_inverse(delta)
-    met = (size * budget * delta < 1) & (budget >= size * math.log2(size) * (4 * logarithm + 1))
+    logarithm = np.log(float(size) * budget) + log_inverse(delta)
+    met = (float(size) * budget * float(delta) < 1) & (budget >= size * math.log2(size) * (4 * logarithm + 1))
     return met if met.ndim else bool(met)
 
 

@@ -53,7 +53,9 @@ def variance_ucb(sample_variance: ArrayLike, pulls: ArrayLike, delta: float) -> 
     1.5294
     """
     sample_variance = checks.array("sample_variance", sample_variance, (0, 1, 2), least=0)
+    checks.in_range("sample_variance", sample_variance, variances=True)
     pulls = checks.integers("pulls", pulls, 1, axes=2)
+    checks.compatible(sample_variance=sample_variance, pulls=pulls)
     least = warmup_pulls(delta)
     if (pulls < least).any():
         raise ValueError(
