@@ -128,7 +128,7 @@ class Checkpoint:
     def _compare(self, study: dict[str, Any]) -> None:
         for key, value in study.items():
             theirs: Any = self.study.get(key)
-            if theirs == value:
+            if json.dumps(theirs) == json.dumps(value):  # rows go by number, so the order matters too
                 continue
             if key == "problems" and list(theirs) == list(value):
                 name = next(name for name in value if theirs[name] != value[name])
