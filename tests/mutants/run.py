@@ -179,7 +179,10 @@ def report(verdicts: list[Verdict], seconds: float) -> str:
         of_file = [verdict for verdict in verdicts if verdict.mutant.file == file]
         lines.append(f"| {file} | {len(of_file)} | {sum(bool(v.killer) for v in of_file)} |")
     killed = sum(bool(verdict.killer) for verdict in verdicts)
-    lines += ["", f"{killed} of {len(verdicts)} killed, {killed / len(verdicts):.1%}; {seconds:.0f} s of processor time"]
+    lines += [
+        "",
+        f"{killed} of {len(verdicts)} killed, {killed / len(verdicts):.1%}; {seconds:.0f} s of processor time",
+    ]
     lines += ["", "Survivors:", ""]
     for verdict in verdicts:
         if not verdict.killer:
