@@ -4,7 +4,7 @@
     python tests/mutants/run.py --workers 4 --only checkpoint --only study
 
 A mutant is one small error, written into one file of `bai`. It is killed if a test fails or the tests do not end, and
-survives if all pass. The tests of a module are named in ``mutants.toml``, quickest first; they stop at the first failure.
+survives if all pass. ``mutants.toml`` names the tests of each module, quickest first; they stop at the first failure.
 Those under `uncompiled` run with numba switched off: a compiled loop run as Python makes the same pulls to the last bit
 (`tests/test_alike.py`), and small problems take less time than the compiler does.
 
@@ -33,7 +33,8 @@ HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 NEEDED = ("bai", "tests", "conftest.py", "pyproject.toml")  # of the project, to run the tests
 LEAST_RATE = 0.95
-PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "-W", "ignore"]
+# Plugins that are not needed would take four times as long to load as most mutants live.
+PYTEST = "-x -q -p no:cacheprovider -p _hypothesis_pytestplugin --hypothesis-seed=0 -W ignore".split()
 
 
 class Mutant(NamedTuple):
@@ -104,7 +105,7 @@ def _pytest(folder: Path, arguments: list[str], compiled: bool) -> int:
 
     os.chdir(folder)
     sys.path.insert(0, str(folder))
-    os.environ["PYTHONPATH"] = str(folder)  # for processes that tests start
+    os.environ |= {"PYTHONPATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # also for what tests start
     if not compiled:
         os.environ["NUMBA_DISABLE_JIT"] = "1"
         numba.config.DISABLE_JIT = True
@@ -158,18 +159,20 @@ def prepare(template: Path, mutants: list[Mutant]) -> int:
             print(said[-3000:], f"The tests fail without a mutant: {_killer(status, said)}", sep="\n", file=sys.stderr)
             sys.exit(2)
         longest = max(longest, time.perf_counter() - started)
+        print(f"all pass without a mutant: {' '.join(arguments)}", flush=True)
     return 60 + round(5 * longest)
 
 
 def import_packages() -> None:
-    """Import what the tests need, so that children of this process have it; `bai` itself must stay out."""
+    """Import what the tests need and wake the compiler, so that children of this process need not; all but `bai`."""
     import hypothesis
     import numba
     import pandas
     import pytest
     import scipy.stats
 
-    assert all((hypothesis, numba, pandas, pytest, scipy.stats)) and "bai" not in sys.modules
+    assert all((hypothesis, pandas, pytest, scipy.stats)) and "bai" not in sys.modules
+    numba.njit(lambda x: x + 1)(1.0)
 
 
 def report(verdicts: list[Verdict], seconds: float) -> str:
