@@ -34,7 +34,7 @@ PROJECT = HERE.parents[1]
 NEEDED = ("bai", "tests", "conftest.py", "pyproject.toml")  # of the project, to run the tests
 LEAST_RATE = 0.95
 # Plugins that are not needed would take four times as long to load as most mutants live.
-PYTEST = "-x -q -p no:cacheprovider -p _hypothesis_pytestplugin --hypothesis-seed=0 -W ignore".split()
+PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--hypothesis-seed=0", "-W", "ignore"]
 
 
 class Mutant(NamedTuple):
