@@ -132,9 +132,7 @@ class Checkpoint:
     def _compare(self, study: dict[str, Any]) -> None:
         for key, value in study.items():
             theirs: Any = self.study.get(key)
-            if json.dumps(theirs) == json.dumps(
-                value
-            ):  # in the same order: blocks are known by the number of their row
+            if json.dumps(theirs) == json.dumps(value):  # rows go by number, so the order matters too
                 continue
             if key == "problems" and list(theirs) == list(value):
                 name = next(name for name in value if theirs[name] != value[name])

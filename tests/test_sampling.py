@@ -1,0 +1,99 @@
+"""Draws, sums of draws and random orders, each against what it stands for. Nothing here is compiled."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+from test_alike import uncompiled
+
+import bai
+from bai import sampling
+from bai.sampling import BERNOULLI, GAUSSIAN, LOW_RANK, REPLAY, TABLE, Rewards
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    uncompiled(monkeypatch)
+
+
+class Given:
+    """A generator that gives these numbers."""
+
+    def __init__(self, *numbers):
+        self.random = self.standard_normal = iter(numbers).__next__
+
+
+ONE = np.zeros((1, 1), np.int64)
+
+
+def gaussian(rng, size=1, loc=5.0, scale=3.0):
+    return Rewards(
+        GAUSSIAN, rng, np.array([[loc]]), np.array([[scale]]), normals=np.empty(size), ahead=np.zeros(2, np.int64)
+    )
+
+
+def test_a_sum_of_gaussian_rewards_has_their_mean_and_variance():
+    assert sampling.draw_sum(gaussian(Given(0.7)), 0, 0, 0, 16, 2.0) == pytest.approx(2 + 16 * 5 + 4 * 3 * 0.7)
+
+
+def test_a_sum_of_written_down_rewards_goes_on_where_the_last_one_ended():
+    rewards = Rewards(REPLAY, Given(), table=np.array([[1.0, 2.0, 4.0, 8.0, 16.0]]), rows=ONE)
+    assert sampling.draw_sum(rewards, 0, 0, 1, 3, 0.5) == 0.5 + 2 + 4 + 8
+    out = np.empty(2)
+    sampling.draw_rewards(rewards, 0, 0, 3, out)
+    assert out.tolist() == [8, 16]
+
+
+def test_a_coin_shows_1_with_its_chance():
+    rewards = Rewards(BERNOULLI, Given(0.29, 0.31, 0.0), np.array([[0.3]]))
+    assert [sampling.draw(rewards, 0, 0, k) for k in range(3)] == [1, 0, 1]
+
+
+def test_every_entry_of_a_row_and_every_user_can_be_drawn():
+    chances = (0.0, 0.34, 0.67, 0.999)
+    rewards = Rewards(TABLE, Given(*chances), table=np.array([[1.0, 2.0, 3.0]]), rows=ONE)
+    assert [sampling.draw(rewards, 0, 0, 0) for _ in chances] == [1, 2, 3, 3]
+    users = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+    rewards = Rewards(LOW_RANK, Given(*chances), table=np.array([[3.0, 5.0]]), rows=ONE, users=users)
+    assert [sampling.draw(rewards, 0, 0, 0) for _ in chances] == [3, 5, 16, 16]
+
+
+@pytest.mark.parametrize("size", [1, 3, 300, 1000])
+def test_normals_drawn_ahead_are_those_of_the_stream_in_its_order(size):
+    rewards, drawn = gaussian(np.random.default_rng(1), size, loc=0.0, scale=1.0), []
+    for m in (1, 2, 200, 1, 290, 3, 100):
+        out = np.empty(m)
+        sampling.draw_rewards(rewards, 0, 0, 0, out)
+        drawn += [*out, sampling.draw(rewards, 0, 0, 0), rewards.draw(0, 0, 0)]
+    np.testing.assert_array_equal(drawn, np.random.default_rng(1).standard_normal(len(drawn)))
+
+
+def test_all_orders_are_equally_likely():
+    order = np.empty((6000, 3), np.int64)
+    sampling.shuffle(np.random.default_rng(2), order)
+    orders, times = np.unique(order, axis=0, return_counts=True)
+    assert orders.tolist() == [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    assert chisquare(times).pvalue > 1e-6
+
+
+def test_scatter_undoes_gather():
+    rng = np.random.default_rng(3)
+    values, order = rng.random((4, 5)), rng.permuted(np.tile(np.arange(5), (4, 1)), axis=1)
+    gathered = sampling.gather(values, order)
+    np.testing.assert_array_equal(gathered, np.take_along_axis(values, order, axis=1))
+    np.testing.assert_array_equal(sampling.scatter(gathered, order), values)
+
+
+def test_the_ordered_product_is_the_product():
+    a, b = np.random.default_rng(4).random((3, 4)), np.random.default_rng(5).random((4, 2))
+    np.testing.assert_allclose(sampling.ordered_product(a, b), a @ b, rtol=1e-14)
+
+
+def test_a_problem_of_ones_own_is_asked_about_its_own_runs_and_arms():
+    class Told(bai.Bandits):
+        def draw(self, run, arm, rng):
+            return float(10 * run + arm)
+
+    part = Told(np.zeros((6, 3)), np.zeros((6, 3))).select(slice(1, 6)).select(slice(2, 4))
+    rewards = part.rewards(np.array([[2, 0, 1], [0, 1, 2]]), np.random.default_rng(0))
+    assert [rewards.draw(run, 0, 0) for run in (0, 1)] == [32, 40]
+    assert part.draw(1, 2, np.random.default_rng(0)) == 42
