@@ -1,14 +1,54 @@
-"""The one page that needs the ratings of MovieLens 1M is compared where they are, and skipped elsewhere."""
+"""How the tests are run: the slowest first, kernels that start at once, and no page that lacks its data."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parent
 
 # nbgrader runs this file with a name that it defines; nothing else can import it.
 collect_ignore = ["chapters/assignments/nbgrader_config.py"]
 
+# Files by the time they take, the longest first: two processes then finish at nearly the same time.
+SLOWEST = [
+    "test_site.py",
+    "test_assignments.py",
+    "movielens_data.ipynb",
+    "test_large.py",
+    "test_package.py",
+    "test_open.py",
+    "test_processors.py",
+    "synthetic.ipynb",
+    "keep_samples.ipynb",
+    "movielens.ipynb",
+    "scoreboard.ipynb",
+    "large_studies.ipynb",
+    "experiments.ipynb",
+    "conclusions.ipynb",
+    "own_arms.ipynb",
+]
+
+# Two processes share the cores: threads of BLAS beyond the first would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_configure(config):
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # keeps pytest-xdist from putting files with many tests first
+    if getattr(config.option, "nbval", False):
+        config.option.nbval_kernel_startup_timeout = 600  # seconds, for a busy machine
+        if not getattr(config.option, "numprocesses", None):  # not in the process that only hands out tests
+            sys.path.append(str(ROOT / "tests"))
+            import kernels
+
+            kernels.use()
+
 
 def pytest_collection_modifyitems(items):
+    place = {name: number for number, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
     if not os.environ.get("BAI_MOVIELENS"):
         reason = "the cells of movielens_data.ipynb need BAI_MOVIELENS to name ml-1m.zip or its folder"
         for item in items:

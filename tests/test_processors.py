@@ -27,13 +27,18 @@ print("plays", digest.hexdigest())
 """
 
 SETTINGS = {
-    "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
-    "Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
-    "SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"},
-    "one thread": {"OPENBLAS_NUM_THREADS": "1"},
-    "no AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
-    "no AVX2": {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
-    "generic numba": {"NUMBA_CPU_NAME": "generic"},
+    "a processor without AVX": {
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "OPENBLAS_NUM_THREADS": "1",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+        "NUMBA_CPU_NAME": "generic",
+    },
+    "one with AVX2": {
+        "OPENBLAS_CORETYPE": "Haswell",
+        "OPENBLAS_NUM_THREADS": "2",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    },
+    "one with AVX-512": {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2"},
 }
 
 

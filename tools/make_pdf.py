@@ -3,12 +3,14 @@
     python tools/make_pdf.py _build/html _build/book.pdf
 
 All pages, in the order of the table of contents, are put into one document, so that links between chapters,
-page numbers and the outline work in the PDF as well.
+page numbers and the outline work in the PDF as well. It takes about a minute, and says how far it is; if the browser
+hangs, it ends with an error after 15 minutes.
 """
 
 import contextlib
 import functools
 import http.server
+import os
 import shutil
 import sys
 import threading
@@ -16,34 +18,40 @@ import threading
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+LIMIT = 15 * 60  # seconds; a busy machine may be slow, but not that slow
 
-JOIN = """
-async () => {
+NAMES = """
+() => {
   const root = new URL(".", location.href).href;
   const links = [...document.querySelectorAll("nav.bd-links a.internal")];
-  const names = [...new Set(["index.html", ...links.map(a => a.href.slice(root.length).split("#")[0])])]
-    .filter(name => name);
+  return [...new Set(["index.html", ...links.map(a => a.href.slice(root.length).split("#")[0])])].filter(name => name);
+}
+"""
+READ = """
+async ([name, names]) => {
+  const root = new URL(".", location.href).href, url = root + name;
   const anchor = (name, id) => `${name}--${id}`;
-  const articles = [];
-  for (const name of names) {
-    const url = root + name;
-    const page = new DOMParser().parseFromString(await (await fetch(url)).text(), "text/html");
-    const article = page.querySelector("article");
-    article.querySelectorAll(".headerlink").forEach(e => e.remove());
-    article.querySelectorAll("details").forEach(e => { e.open = true; });
-    article.querySelectorAll("img[src]").forEach(e => { e.src = new URL(e.getAttribute("src"), url).href; });
-    article.querySelectorAll("a[href]").forEach(e => {
-      const target = new URL(e.getAttribute("href"), url);
-      const file = target.href.split("#")[0].slice(root.length);
-      if (!target.href.startsWith(root)) return;
-      if (names.includes(file)) e.setAttribute("href", "#" + anchor(file, target.hash.slice(1)));
-      else e.removeAttribute("href");
-    });
-    article.querySelectorAll("[id]").forEach(e => { e.id = anchor(name, e.id); });
-    article.id = anchor(name, "");
-    article.style.breakBefore = articles.length ? "page" : "auto";
-    articles.push(article);
-  }
+  const page = new DOMParser().parseFromString(await (await fetch(url)).text(), "text/html");
+  const article = page.querySelector("article");
+  article.querySelectorAll(".headerlink").forEach(e => e.remove());
+  article.querySelectorAll("details").forEach(e => { e.open = true; });
+  article.querySelectorAll("img[src]").forEach(e => { e.src = new URL(e.getAttribute("src"), url).href; });
+  article.querySelectorAll("a[href]").forEach(e => {
+    const target = new URL(e.getAttribute("href"), url);
+    const file = target.href.split("#")[0].slice(root.length);
+    if (!target.href.startsWith(root)) return;
+    if (names.includes(file)) e.setAttribute("href", "#" + anchor(file, target.hash.slice(1)));
+    else e.removeAttribute("href");
+  });
+  article.querySelectorAll("[id]").forEach(e => { e.id = anchor(name, e.id); });
+  article.id = anchor(name, "");
+  window.articles ??= [];
+  article.style.breakBefore = articles.length ? "page" : "auto";
+  articles.push(article);
+}
+"""
+TYPESET = """
+async () => {
   document.documentElement.dataset.theme = "light";
   document.body.replaceChildren(...articles);
   if (window.MathJax) await MathJax.typesetPromise();
@@ -72,19 +80,37 @@ def serve(folder):
 def chromium():
     """A headless browser of this machine."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, timeout=1000 * LIMIT)
         yield browser
         browser.close()
 
 
-def make_pdf(browser, address, pdf):
-    """Print the site served at an address."""
-    page = browser.new_page()
-    page.goto(address + "index.html")
+def open_page(browser, address, **options):
+    """Open the page at an address, wait for its formulas, and return it."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(1000 * LIMIT)
+    visit(page, address)
+    return page
+
+
+def visit(page, address):
+    """Go to the page at an address, and wait for its formulas."""
+    page.goto(address)
     if page.query_selector("script[src*=mathjax]"):
         page.wait_for_function("window.MathJax?.startup?.promise")
         page.evaluate("MathJax.startup.promise")
-    page.evaluate(JOIN)
+
+
+def make_pdf(browser, address, pdf, say=lambda text: None):
+    """Print the site served at an address; `say` is told how far it is."""
+    page = open_page(browser, address + "index.html")
+    names = page.evaluate(NAMES)
+    for number, name in enumerate(names, 1):
+        say(f"page {number} of {len(names)}: {name}")
+        page.evaluate(READ, [name, names])
+    say("typesetting formulas")
+    page.evaluate(TYPESET)
+    say("printing, which takes longest")
     margins = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
     # scale 0.85: what fits on the site at its usual width fits on the sheet
     page.pdf(
@@ -102,10 +128,19 @@ def make_pdf(browser, address, pdf):
     page.close()
 
 
+def give_up():
+    """End this process, and with it the browser, wherever it hangs."""
+    print(f"error: the browser has not printed the book within {LIMIT} seconds", file=sys.stderr, flush=True)
+    os._exit(1)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     if not CHROMIUM:
         sys.exit("no chromium found: install it, for example with: apt-get install chromium")
+    watch = threading.Timer(LIMIT, give_up)
+    watch.daemon = True
+    watch.start()
     with serve(sys.argv[1]) as site, chromium() as program:
-        make_pdf(program, site, sys.argv[2])
+        make_pdf(program, site, sys.argv[2], functools.partial(print, file=sys.stderr, flush=True))

@@ -1,0 +1,72 @@
+"""Kernels that start at once: forks of a process that has imported what nearly every page imports.
+
+These imports take a kernel three seconds, which is more than most pages compute. A fork has the names and the memory of
+a new kernel, but for modules that are loaded and not yet imported by a cell.
+"""
+
+import multiprocessing
+import os
+import runpy
+import sys
+import time
+from multiprocessing import forkserver
+from pathlib import Path
+from unittest import mock
+
+import pandas
+from jupyter_client.provisioning import local_provisioner
+
+ROOT = Path(__file__).resolve().parent.parent
+LOADED = ["bai", "ipykernel.kernelapp", "matplotlib.pyplot"]
+usual_launch = local_provisioner.launch_kernel
+servers = multiprocessing.get_context("forkserver")
+
+
+def run(command: list[str], env: dict[str, str], cwd: str) -> None:
+    """Be the kernel that a command would start."""
+    os.setsid()
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.path[:] = [entry for entry in sys.path if Path(entry).parent != ROOT]  # not tests, tools and _ext
+    pandas.set_option("display.max_columns", 20)  # as pandas has it when a kernel imports it
+    sys.argv = [*command[command.index("ipykernel_launcher") :], f"--IPKernelApp.parent_handle={os.getppid()}"]
+    runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
+
+
+class Fork:
+    """A kernel, with what Jupyter asks of a subprocess.Popen."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, *job):
+        self.process = servers.Process(target=run, args=job)
+        self.process.start()
+        self.pid = self.process.pid
+        while os.getpgid(self.pid) != self.pid:  # Jupyter signals its group, which must not be ours
+            time.sleep(0.001)
+
+    def poll(self):
+        return self.process.exitcode
+
+    def wait(self):
+        self.process.join()
+        return self.process.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+
+def launch(command, env=None, cwd=None, **more):
+    """Start a kernel: a fork if it is one of this Python."""
+    if command[0] != sys.executable or "ipykernel_launcher" not in command:
+        return usual_launch(command, env=env, cwd=cwd, **more)
+    with mock.patch.dict(os.environ, MPLBACKEND="module://matplotlib_inline.backend_inline"):  # as kernels have it
+        forkserver.ensure_running()
+    return Fork(command, dict(os.environ if env is None else env), os.getcwd() if cwd is None else str(cwd))
+
+
+def use() -> None:
+    """Let Jupyter start forks in this process."""
+    servers.set_forkserver_preload(LOADED)
+    local_provisioner.launch_kernel = launch
