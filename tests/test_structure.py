@@ -1,7 +1,6 @@
 """The shape of the package: what may import what, how large functions are, and what goes by the registry."""
 
 import ast
-import json
 import re
 import sys
 import threading
@@ -11,7 +10,7 @@ import pytest
 
 import bai
 from bai import compiling, plots
-from bai.book import leaderboard, paper
+from bai.book import leaderboard
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "bai").rglob("*.py"))
@@ -208,38 +207,3 @@ def test_the_api_page_documents_every_policy_of_the_registry():
 
 def test_every_policy_of_the_registry_plays_on_the_leaderboard():
     assert {type(policy) for policy in leaderboard.POLICIES.values()} == set(bai.REGISTRY)
-
-
-# --- counts in the prose ---------------------------------------------------------------------------------
-
-UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-UNITS = [*UNITS.split(), "eighteen", "nineteen"]
-TENS = ["twenty", "thirty", "forty", "fifty"]
-NUMBERS = {word: n for n, word in enumerate(UNITS, start=1)} | {word: 10 * n for n, word in enumerate(TENS, start=2)}
-NUMBERS |= {f"{ten}-{unit}": NUMBERS[ten] + NUMBERS[unit] for ten in TENS for unit in UNITS[:9]}
-COUNT = rf"\b({'|'.join(word for word in reversed(NUMBERS) if NUMBERS[word] > 2)}|\d+)"  # "two families" are small talk
-
-STATED = {
-    rf"{COUNT} (?:policies|strategies|algorithms|of them) on \S+ kinds of problems": len(leaderboard.POLICIES),
-    rf"{COUNT} kinds of problems": len(leaderboard.FAMILIES),
-    rf"{COUNT} families": len(leaderboard.FAMILIES),
-    rf"(?:plays|all|the) {COUNT} (?:algorithms|policies)(?= on two| at its|, 5,000| are those)": len(paper.policies()),
-}
-
-
-def prose():
-    """Return the text that people read, page by page, each on one line."""
-    for path in sorted([*ROOT.glob("chapters/*.ipynb"), ROOT / "index.ipynb"]):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-        yield path.name, " ".join(text.split())
-    for path in sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("reference/*.md")]):
-        yield path.name, " ".join(path.read_text(encoding="utf-8").split())
-
-
-@pytest.mark.parametrize("pattern, count", STATED.items(), ids=["policies", "kinds", "families", "paper"])
-def test_counts_that_the_prose_states_are_those_of_the_code(pattern, count):
-    found = [(page, match[0], match[1]) for page, text in prose() for match in re.finditer(pattern, text, re.I)]
-    assert found
-    wrong = [(page, words) for page, words, n in found if NUMBERS.get(n.lower(), n) not in (count, str(count))]
-    assert wrong == []
