@@ -19,6 +19,7 @@ import numpy as np
 
 from . import checks
 from .play import check_game
+from .policies.allocation import TopTwo
 from .policies.base import Policy, Progress, Steps, Tally, check_arm, check_steps
 
 
@@ -296,13 +297,20 @@ class Experiment:
         return f"Experiment({self.policy}, n_arms={self.n_arms}, {used}/{self.budget} rewards, {answer})"
 
 
-def identify(policy: Policy, pull: Callable[[int], float], n_arms: int, budget: int, seed: int = 0) -> Experiment:
+def identify(
+    policy: Policy | None = None,
+    pull: Callable[[int], float] | None = None,
+    n_arms: int | None = None,
+    budget: int | None = None,
+    seed: int = 0,
+) -> Experiment:
     """Find the best arm of a function that returns random rewards.
 
     Parameters
     ----------
-    policy : Policy
-        See `Experiment`.
+    policy : Policy, optional
+        See `Experiment`. Without one, `TopTwo` plays: it needs no knowledge of the arms, and the book's leaderboard
+        recommends it.
     pull : callable
         ``pull(arm)`` returns a reward of arm 0, ..., K - 1.
     n_arms, budget, seed : int
@@ -318,13 +326,13 @@ def identify(policy: Policy, pull: Callable[[int], float], n_arms: int, budget: 
     --------
     >>> import bai, random
     >>> random.seed(0)
-    >>> answer = bai.identify(bai.SHAdaVar(), lambda arm: random.gauss(arm / 4, 1), n_arms=4, budget=2000)
+    >>> answer = bai.identify(pull=lambda arm: random.gauss(arm / 4, 1), n_arms=4, budget=2000)
     >>> answer.best
     3
     """
-    experiment = Experiment(policy, n_arms, budget, seed)
+    experiment = Experiment(TopTwo() if policy is None else policy, n_arms, budget, seed)  # pyright: ignore[reportArgumentType]
     try:
-        return experiment.run(pull)
+        return experiment.run(pull)  # pyright: ignore[reportArgumentType]
     except BaseException as error:
         error.experiment = experiment  # pyright: ignore[reportAttributeAccessIssue]
         if experiment.history:

@@ -79,6 +79,8 @@ def policy_style(policy: Policy | str) -> dict[str, str]:
 def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = None, **line: Any) -> Axes:
     """Draw mistake rate against `x` with 95 % intervals, one line per policy of a `sweep` table.
 
+    Two variants of a policy share its colour and marker; the second has open markers.
+
     Examples
     --------
     >>> import bai
@@ -97,11 +99,15 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     if ax is not None and not isinstance(ax, Axes):
         checks.wrong_type("ax", ax, "axes of matplotlib, or None")
     ax = plt.gca() if ax is None else ax
+    drawn = []
     for policy, rows in table.groupby("policy", sort=False):
         rows = rows.sort_values(x)
         rate = rows["mistake_rate"]
         error = [(rate - rows["low"]).clip(lower=0), (rows["high"] - rate).clip(lower=0)]
-        ax.errorbar(rows[x], rate, yerr=error, label=policy, capsize=2, **{**policy_style(str(policy)), **line})
+        style = policy_style(str(policy))
+        open_marker = {"markerfacecolor": "white"} if style in drawn else {}
+        drawn.append(style)
+        ax.errorbar(rows[x], rate, yerr=error, label=policy, capsize=2, **{**style, **open_marker, **line})
     ax.set_xlabel({"budget": "budget $n$ (pulls)", "n_arms": "number of arms $K$"}.get(x, x))
     ax.set_ylabel("mistake probability")
     ax.set_ylim(bottom=0)
