@@ -19,7 +19,7 @@ from bai.book import claims, leaderboard, paper, readings, scoreboard
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = 12  # whole numbers up to here are small talk, unless they count ("10 of 15 points") or are a percentage
-NOT_CHECKED = ("definition", "paper")  # a choice or a constant of mathematics; a value printed in the paper
+NOT_CHECKED = ("definition", "paper", "measured")  # a choice or a constant; printed in the paper; a time
 
 UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen"""
@@ -47,8 +47,11 @@ NUMBER = re.compile(
     re.X | re.I,
 )
 JOINED = re.compile(r"\s*(?:,|and|or|to|,\s*and|–|against|instead of|versus)\s*")
-COUNTS = re.compile(rf"\b(\d+|{WORD}) (?:out )?of (?:the |its |our |all |their )*(\d[\d,]*|{WORD})\b(?! *%)", re.I)
-HEDGE = re.compile(r"\b(?:about|roughly|nearly|almost|around|some|close to|near|approximately|≈|\\approx)\s*(?:\w+ )?$")
+LARGE = "|".join(word for word in sorted(WORDS, key=len, reverse=True) if WORDS[word] > SMALL)
+COUNTS = re.compile(rf"\b(\d+|{WORD}) (?:out )?of (?:the |its |our |all |their )*(\d[\d,]*|{LARGE})\b(?! *%)", re.I)
+HEDGE = re.compile(
+    r"\b(?:about|roughly|nearly|almost|around|some|close to|near|approximately)\s+(?:\w+ )?\$?$|(?:≈|\\approx)\s*$"
+)
 
 ONE = rf"\b(?P<count>\d+|{WORD})"
 COUNTED = {  # what pages state about the book's own lists, and what it must be
@@ -75,6 +78,7 @@ class Number:
     start: int = 0
     whole: bool = False  # written without point and exponent
     about: bool = False  # the prose says that it is rounded
+    side: str = ""  # "above" or "below" the printed number, by less than a unit of the last digit
 
     def __str__(self) -> str:
         return self.text
@@ -82,6 +86,12 @@ class Number:
     @property
     def key(self) -> tuple[float, bool]:
         return (float(f"{self.value:.12g}"), self.percent)
+
+    @property
+    def last_digit(self) -> float:
+        """The unit of the last digit that is not an empty zero: 100 for 5,500."""
+        digits = f"{self.value:.0f}"
+        return 10.0 ** (len(digits) - len(digits.rstrip("0"))) if self.whole and self.value else self.unit
 
     def equals(self, other: "Number") -> bool:
         """Tell whether this number is `other`, rounded to the digits shown here.
@@ -93,6 +103,9 @@ class Number:
         value = other.value
         if self.percent != other.percent:
             value = value * 100 if self.percent else value / 100
+        if self.side:
+            gap = (self.value - value) * (1 if self.side == "above" else -1)
+            return -1e-9 * self.value <= gap < self.unit
         rounds = self.about or self.value >= 9.5 * self.unit
         return abs(value - self.value) <= (self.unit / 2 if rounds else 0) * (1 + 1e-9) + 1e-9 * self.value
 
@@ -173,16 +186,14 @@ def readable(source: str) -> str:
 def stated(text: str, keys: Container[tuple[float, bool]] = (), starts: Container[int] = ()) -> list[Number]:
     """Return the numbers of a prose text that must have a source, and those with these keys or at these places."""
     found = numbers_in(text)
-    counts = {start for match in COUNTS.finditer(text) for start in match.span(1)[:1] + match.span(2)[:1]}
+    counts = {match.start(i) for match in COUNTS.finditer(text) for i in (1, 2)}
     for i in range(len(found) - 2, -1, -1):  # "5.5 to 6.8 %": both are percentages
         number, after = found[i], found[i + 1]
         if after.percent and JOINED.fullmatch(text, number.start + len(number.text), after.start):
             found[i] = replace(number, percent=True)
     for i, number in enumerate(found):
         if HEDGE.search(text[: number.start]):
-            zeros = len(f"{number.value:.0f}") - len(f"{number.value:.0f}".rstrip("0"))
-            unit = 10.0**zeros if number.whole and number.value else number.unit
-            found[i] = replace(number, unit=unit, about=True)
+            found[i] = replace(number, unit=number.last_digit, about=True)
     small = [n.whole and not n.percent and n.value <= (2 if n.start in counts else SMALL) for n in found]
     return [n for n, is_small in zip(found, small, strict=True) if not is_small or n.key in keys or n.start in starts]
 
@@ -258,6 +269,14 @@ def code_numbers(source: str) -> list[Number]:
     return [Number(f"{value:g}", abs(value), 0.0) for value in found]
 
 
+@cache
+def computed(expression: str) -> list[Number]:
+    """Return the value of an expression, or its values if it gives several."""
+    value = eval(expression, dict(NAMES))
+    values = value if hasattr(value, "__iter__") else [value]
+    return [Number(f"{v:g}", abs(v), 0.0, sign="-" * (v < 0)) for v in values]
+
+
 # --- pages -----------------------------------------------------------------------------------------------
 
 
@@ -275,16 +294,14 @@ class Stated:
     def candidates(self) -> list[Number]:
         """Return the numbers that this one may be: those of its section, or of its declared source."""
         source = self.declared
+        if source is not None and self.number.side:
+            source = source.removeprefix(f"{self.number.side} ")
         if source is None:
             return [*self.page.printed(self.section), *self.page.written(self.section)]
         if source == "code":
             return self.page.written()
         if source.startswith("="):
-            value = eval(source[1:].strip(), dict(NAMES))
-            return [
-                Number(f"{v:g}", abs(v), 0.0, sign="-" * (v < 0))
-                for v in (value if hasattr(value, "__iter__") else [value])
-            ]
+            return computed(source[1:].strip())
         name, _, text = source.partition(": ")
         page = self.page if name == "page" else Page.read(name)
         return page.printed(text=text)
@@ -298,8 +315,15 @@ class Stated:
         return replace(self, number=replace(self.number, value=value)) if value > 0 else None
 
     def ambiguous(self) -> bool:
-        """Tell whether the next number up or down would pass as well, so that a drift could go unnoticed."""
-        return self.declared is None and any(other and other.holds() for other in (self.moved(-1), self.moved(1)))
+        """Tell whether the next number up or down would pass as well, so that a drift could go unnoticed.
+
+        Parameters that the code of the section has as they are written, need no more.
+        """
+        value = self.number.value / 100 if self.number.percent else self.number.value
+        written = any(abs(other.value - value) <= 1e-12 * value for other in self.page.written(self.section))
+        if self.declared or (written and not self.number.about):
+            return False
+        return any(other and other.holds() for other in (self.moved(-1), self.moved(1)))
 
     def explain(self) -> str:
         """Return a sentence that says what is wrong, with the printed number that comes nearest."""
@@ -400,6 +424,9 @@ class Page:
             counts = {m.start("count"): what for pattern, what in COUNTED.items() for m in pattern.finditer(text)}
             for number in stated(text, own, counts):
                 source = own.get(number.key) or counts.get(number.start)
+                for side in ("above", "below"):
+                    if source is not None and source.startswith(f"{side} "):
+                        number = replace(number, side=side, unit=number.last_digit)
                 item = Stated(self, i, section, number, sentence(text, number.start), source)
                 if source is None and number.key in whole_page and (not item.holds() or item.ambiguous()):
                     item = replace(item, declared=whole_page[number.key])
