@@ -96,7 +96,7 @@ class Number:
     def equals(self, other: "Number") -> bool:
         """Tell whether this number is `other`, rounded to the digits shown here.
 
-        A single digit is no rounding of anything unless the prose says so: too many numbers round to 0.1.
+        One or two digits are no rounding unless the prose or a declared source says so: too many numbers round to 0.15.
         """
         if self.sign == "-" and other.sign != "-":
             return False
@@ -106,7 +106,7 @@ class Number:
         if self.side:
             gap = (self.value - value) * (1 if self.side == "above" else -1)
             return -1e-9 * self.value <= gap < self.unit
-        rounds = self.about or self.value >= 9.5 * self.unit
+        rounds = self.about or self.value >= 99.5 * self.unit
         return abs(value - self.value) <= (self.unit / 2 if rounds else 0) * (1 + 1e-9) + 1e-9 * self.value
 
 
@@ -274,7 +274,7 @@ def computed(expression: str) -> list[Number]:
     """Return the value of an expression, or its values if it gives several."""
     value = eval(expression, dict(NAMES))
     values = value if hasattr(value, "__iter__") else [value]
-    return [Number(f"{v:g}", abs(v), 0.0, sign="-" * (v < 0)) for v in values]
+    return [Number(f"{v:g}", abs(v), 0.0, sign="-" if v < 0 else "") for v in values]
 
 
 # --- pages -----------------------------------------------------------------------------------------------
@@ -298,8 +298,8 @@ class Stated:
             source = source.removeprefix(f"{self.number.side} ")
         if source is None:
             return [*self.page.printed(self.section), *self.page.written(self.section)]
-        if source == "code":
-            return self.page.written()
+        if source == "code" or source.startswith("code: "):
+            return self.page.written(text=source[6:])
         if source.startswith("="):
             return computed(source[1:].strip())
         name, _, text = source.partition(": ")
@@ -397,18 +397,27 @@ class Page:
         return [cell for i, cell in cells if section in (None, self.section_of[i])]
 
     def printed(self, section: int | None = None, text: str = "") -> list[Number]:
-        """Return the numbers that cells printed, in one section or in lines with some text."""
+        """Return the numbers that cells printed, in one section or in lines with some text; where it has {}, if so."""
         key = ("printed", section, text)
         if key not in self._printed:
-            lines = [line for cell in self.code_cells(section) for line in output_lines(cell) if text in line]
-            self._printed[key] = [n for line in lines for n in numbers_in(line) if not n.text[0].isalpha()]
+            pattern = re.escape(text).replace(r"\{\}", r"\s*(\S+)").replace(r"\.\.\.", ".*?")
+            lines = [line for cell in self.code_cells(section) for line in output_lines(cell)]
+            found = [match for line in lines if (match := re.search(pattern, line))]
+            texts = [match[1] if match.re.groups else match.string for match in found]
+            self._printed[key] = [n for text in texts for n in numbers_in(text) if not n.text[0].isalpha()]
         return self._printed[key]
 
-    def written(self, section: int | None = None) -> list[Number]:
-        """Return the numbers in the code of cells."""
-        key = ("written", section)
+    def written(self, section: int | None = None, text: str = "") -> list[Number]:
+        """Return the numbers in the code of cells, or those that the code after some text starts with."""
+        key = ("written", section, text)
         if key not in self._printed:
-            self._printed[key] = [n for cell in self.code_cells(section) for n in code_numbers("".join(cell["source"]))]
+            sources = ["".join(cell["source"]) for cell in self.code_cells(section)]
+            if text:
+                after = [source[match.end() :] for source in sources for match in re.finditer(re.escape(text), source)]
+                found = [match for code in after if (match := re.match(r"\s*[=(]?\s*([\d._e]+)", code))]
+                self._printed[key] = [n for match in found for n in code_numbers(match[1].rstrip("._e"))]
+            else:
+                self._printed[key] = [n for source in sources for n in code_numbers(source)]
         return self._printed[key]
 
     @cached_property
@@ -419,17 +428,24 @@ class Page:
         """
         whole_page = {key_of(key): source for key, source in self.declared.items()}
         found = []
+        sources = {
+            i: {key_of(k): v for k, v in c["metadata"].get("numbers", {}).items()} for i, c in enumerate(self.cells)
+        }
+        turns = {(i, k): iter(v) for i, own in sources.items() for k, v in own.items() if isinstance(v, list)}
         for i, section, text in self.parts:
-            own = {key_of(key): source for key, source in self.cells[i]["metadata"].get("numbers", {}).items()}
+            own = sources[i]
             counts = {m.start("count"): what for pattern, what in COUNTED.items() for m in pattern.finditer(text)}
             for number in stated(text, own, counts):
                 source = own.get(number.key) or counts.get(number.start)
+                if isinstance(source, list):  # one for each time that the number occurs
+                    source = next(turns[i, number.key], "page: is declared fewer times than it occurs")
                 for side in ("above", "below"):
                     if source is not None and source.startswith(f"{side} "):
                         number = replace(number, side=side, unit=number.last_digit)
+                number = replace(number, about=number.about or source is not None)
                 item = Stated(self, i, section, number, sentence(text, number.start), source)
                 if source is None and number.key in whole_page and (not item.holds() or item.ambiguous()):
-                    item = replace(item, declared=whole_page[number.key])
+                    item = replace(item, number=replace(number, about=True), declared=whole_page[number.key])
                 found.append(item)
         return found
 
@@ -442,4 +458,8 @@ class Page:
             where = "the page" if i is None else f"cell {i}"
             unused = [key for key in declared if (i, key_of(key)) not in used]
             found += [f"{self.name}, {where}: the declaration of {key!r} is not needed" for key in unused]
+            for key, sources in declared.items():
+                times = sum(item.cell == i and item.number.key == key_of(key) for item in self.stated)
+                if isinstance(sources, list) and len(sources) != times:
+                    found.append(f"{self.name}, {where}: {key!r} has {len(sources)} sources and occurs {times} times")
         return found
