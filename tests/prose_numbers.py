@@ -186,16 +186,22 @@ def readable(source: str) -> str:
 def stated(text: str, keys: Container[tuple[float, bool]] = (), starts: Container[int] = ()) -> list[Number]:
     """Return the numbers of a prose text that must have a source, and those with these keys or at these places."""
     found = numbers_in(text)
-    counts = {match.start(i) for match in COUNTS.finditer(text) for i in (1, 2)}
+    counts = {match.start(i) for match in (COUNTS.finditer(text) if " of " in text else ()) for i in (1, 2)}
     for i in range(len(found) - 2, -1, -1):  # "5.5 to 6.8 %": both are percentages
         number, after = found[i], found[i + 1]
         if after.percent and JOINED.fullmatch(text, number.start + len(number.text), after.start):
             found[i] = replace(number, percent=True)
     for i, number in enumerate(found):
-        if HEDGE.search(text[: number.start]):
+        if HEDGE.search(text, max(0, number.start - 40), number.start):
             found[i] = replace(number, unit=number.last_digit, about=True)
     small = [n.whole and not n.percent and n.value <= (2 if n.start in counts else SMALL) for n in found]
     return [n for n, is_small in zip(found, small, strict=True) if not is_small or n.key in keys or n.start in starts]
+
+
+def places(pattern: re.Pattern[str], text: str) -> list[int]:
+    """Return where the counts of a pattern stand. Most texts speak of none of these things, which is quickly seen."""
+    speaks = any(thing in text for thing in ("policies", "strategies", "algorithms", "families", "problems"))
+    return [match.start("count") for match in pattern.finditer(text)] if speaks else []
 
 
 def sentence(text: str, at: int) -> str:
@@ -392,16 +398,20 @@ class Page:
     def section_of(self) -> dict[int, int]:
         return {i: section for i, section, _ in self.parts}
 
-    def code_cells(self, section: int | None = None) -> list[dict]:
+    @cached_property
+    def lines(self) -> dict[int, list[str]]:
+        return {i: output_lines(cell) for i, cell in enumerate(self.cells)}
+
+    def code_cells(self, section: int | None = None) -> list[tuple[int, dict]]:
         cells = [(i, cell) for i, cell in enumerate(self.cells) if cell["cell_type"] == "code"]
-        return [cell for i, cell in cells if section in (None, self.section_of[i])]
+        return [(i, cell) for i, cell in cells if section in (None, self.section_of[i])]
 
     def printed(self, section: int | None = None, text: str = "") -> list[Number]:
         """Return the numbers that cells printed, in one section or in lines with some text; where it has {}, if so."""
         key = ("printed", section, text)
         if key not in self._printed:
             pattern = re.escape(text).replace(r"\{\}", r"\s*(\S+)").replace(r"\.\.\.", ".*?")
-            lines = [line for cell in self.code_cells(section) for line in output_lines(cell)]
+            lines = [line for i, _ in self.code_cells(section) for line in self.lines[i]]
             found = [match for line in lines if (match := re.search(pattern, line))]
             texts = [match[1] if match.re.groups else match.string for match in found]
             self._printed[key] = [n for text in texts for n in numbers_in(text) if not n.text[0].isalpha()]
@@ -411,7 +421,7 @@ class Page:
         """Return the numbers in the code of cells, or those that the code after some text starts with."""
         key = ("written", section, text)
         if key not in self._printed:
-            sources = ["".join(cell["source"]) for cell in self.code_cells(section)]
+            sources = ["".join(cell["source"]) for _, cell in self.code_cells(section)]
             if text:
                 after = [source[match.end() :] for source in sources for match in re.finditer(re.escape(text), source)]
                 found = [match for code in after if (match := re.match(r"\s*[=(]?\s*([\d._e]+)", code))]
@@ -434,7 +444,7 @@ class Page:
         turns = {(i, k): iter(v) for i, own in sources.items() for k, v in own.items() if isinstance(v, list)}
         for i, section, text in self.parts:
             own = sources[i]
-            counts = {m.start("count"): what for pattern, what in COUNTED.items() for m in pattern.finditer(text)}
+            counts = {start: what for pattern, what in COUNTED.items() for start in places(pattern, text)}
             for number in stated(text, own, counts):
                 source = own.get(number.key) or counts.get(number.start)
                 if isinstance(source, list):  # one for each time that the number occurs
