@@ -170,14 +170,19 @@ NOT_PROSE = [
         re.I,
     ),
     re.compile(r"\b\d+\.\d+\.\d+\b|\bCC BY \d\.\d|\bBSD \d"),  # versions and licences
-    re.compile(r"\bMovieLens 1M\b|\b(?:UAI|in|of|\() ?(?:19|20)\d\d\b(?=[ ),.;:]|$)"),  # names and years
+    re.compile(r"\bMovieLens 1M\b|\bUAI \d{4}\b|\((?:19|20)\d\d\)"),  # names and years
     re.compile(r"\b95 ?(?:%|per cent|percent)(?=[\s-]+(?:\w+\s+){0,2}(?:interval|confidence|range|bar))", re.I),
 ]
 
 
+def plain_thousands(source: str) -> str:
+    """Return a text with thousands in formulas written as 4,998."""
+    return re.sub(r"(?<=\d)\{,\}(?=\d)|(?<=\d)\\,(?=\d{3}\b)", ",", source)
+
+
 def readable(source: str) -> str:
-    """Return the prose of a markdown text, everything else blanked, with thousands written as 4,998."""
-    text = re.sub(r"(?<=\d)\{,\}(?=\d)|(?<=\d)\\,(?=\d{3}\b)", ",", source)
+    """Return the prose of a markdown text, everything else blanked, each character at its place."""
+    text = plain_thousands(source)
     for pattern in NOT_PROSE:
         text = pattern.sub(blank, text)
     return text
@@ -380,9 +385,9 @@ class Page:
         """Cell, section and prose of every stretch of text. A heading or an exercise starts a section."""
         found, section = [], 0
         for i, cell in enumerate(self.cells):
-            source = "".join(cell["source"])
+            source = plain_thousands("".join(cell["source"]))
             if cell["cell_type"] == "markdown":
-                fenced = NOT_PROSE[1].sub(blank, re.sub(r"\{,\}", ",", source))
+                fenced = NOT_PROSE[1].sub(blank, source)
                 cuts = [m.start() for m in re.finditer(r"^#{1,3} |^[`:]{3,}\{exercise(?:-start)?\}", fenced, re.M)]
                 text = readable(source)
                 for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):

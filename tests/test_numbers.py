@@ -150,7 +150,7 @@ def test_a_sign_counts():
         "[here](https://example.org/44) <!-- 44 -->",
         "$$ x $$ (eq-44)",
         "Bars are 95 % intervals, the 95% confidence level.",
-        "Section 5.1, Figures 2 and 13, Theorem 14, Python 3.11, CC BY 4.0, UAI 2023",
+        "Section 5.1, Figures 2 and 13, Theorem 14, Python 3.11, CC BY 4.0, UAI 2023, Wilson (1927)",
         "$\\mu_{44}$ and $x_{13}$",
     ],
 )
