@@ -96,7 +96,7 @@ class Number:
     def equals(self, other: "Number") -> bool:
         """Tell whether this number is `other`, rounded to the digits shown here.
 
-        A single digit is no rounding of anything unless the prose says so: too many numbers round to 0.1.
+        One or two digits are no rounding unless the prose or a declared source says so: too many numbers round to 0.15.
         """
         if self.sign == "-" and other.sign != "-":
             return False
@@ -106,7 +106,7 @@ class Number:
         if self.side:
             gap = (self.value - value) * (1 if self.side == "above" else -1)
             return -1e-9 * self.value <= gap < self.unit
-        rounds = self.about or self.value >= 9.5 * self.unit
+        rounds = self.about or self.value >= 99.5 * self.unit
         return abs(value - self.value) <= (self.unit / 2 if rounds else 0) * (1 + 1e-9) + 1e-9 * self.value
 
 
@@ -170,14 +170,19 @@ NOT_PROSE = [
         re.I,
     ),
     re.compile(r"\b\d+\.\d+\.\d+\b|\bCC BY \d\.\d|\bBSD \d"),  # versions and licences
-    re.compile(r"\bMovieLens 1M\b|\b(?:UAI|in|of|\() ?(?:19|20)\d\d\b(?=[ ),.;:]|$)"),  # names and years
+    re.compile(r"\bMovieLens 1M\b|\bUAI \d{4}\b|\((?:19|20)\d\d\)"),  # names and years
     re.compile(r"\b95 ?(?:%|per cent|percent)(?=[\s-]+(?:\w+\s+){0,2}(?:interval|confidence|range|bar))", re.I),
 ]
 
 
+def plain_thousands(source: str) -> str:
+    """Return a text with thousands in formulas written as 4,998."""
+    return re.sub(r"(?<=\d)\{,\}(?=\d)|(?<=\d)\\,(?=\d{3}\b)", ",", source)
+
+
 def readable(source: str) -> str:
-    """Return the prose of a markdown text, everything else blanked, with thousands written as 4,998."""
-    text = re.sub(r"(?<=\d)\{,\}(?=\d)|(?<=\d)\\,(?=\d{3}\b)", ",", source)
+    """Return the prose of a markdown text, everything else blanked, each character at its place."""
+    text = plain_thousands(source)
     for pattern in NOT_PROSE:
         text = pattern.sub(blank, text)
     return text
@@ -186,16 +191,22 @@ def readable(source: str) -> str:
 def stated(text: str, keys: Container[tuple[float, bool]] = (), starts: Container[int] = ()) -> list[Number]:
     """Return the numbers of a prose text that must have a source, and those with these keys or at these places."""
     found = numbers_in(text)
-    counts = {match.start(i) for match in COUNTS.finditer(text) for i in (1, 2)}
+    counts = {match.start(i) for match in (COUNTS.finditer(text) if " of " in text else ()) for i in (1, 2)}
     for i in range(len(found) - 2, -1, -1):  # "5.5 to 6.8 %": both are percentages
         number, after = found[i], found[i + 1]
         if after.percent and JOINED.fullmatch(text, number.start + len(number.text), after.start):
             found[i] = replace(number, percent=True)
     for i, number in enumerate(found):
-        if HEDGE.search(text[: number.start]):
+        if HEDGE.search(text, max(0, number.start - 40), number.start):
             found[i] = replace(number, unit=number.last_digit, about=True)
     small = [n.whole and not n.percent and n.value <= (2 if n.start in counts else SMALL) for n in found]
     return [n for n, is_small in zip(found, small, strict=True) if not is_small or n.key in keys or n.start in starts]
+
+
+def places(pattern: re.Pattern[str], text: str) -> list[int]:
+    """Return where the counts of a pattern stand. Most texts speak of none of these things, which is quickly seen."""
+    speaks = any(thing in text for thing in ("policies", "strategies", "algorithms", "families", "problems"))
+    return [match.start("count") for match in pattern.finditer(text)] if speaks else []
 
 
 def sentence(text: str, at: int) -> str:
@@ -274,7 +285,7 @@ def computed(expression: str) -> list[Number]:
     """Return the value of an expression, or its values if it gives several."""
     value = eval(expression, dict(NAMES))
     values = value if hasattr(value, "__iter__") else [value]
-    return [Number(f"{v:g}", abs(v), 0.0, sign="-" * (v < 0)) for v in values]
+    return [Number(f"{v:g}", abs(v), 0.0, sign="-" if v < 0 else "") for v in values]
 
 
 # --- pages -----------------------------------------------------------------------------------------------
@@ -298,8 +309,8 @@ class Stated:
             source = source.removeprefix(f"{self.number.side} ")
         if source is None:
             return [*self.page.printed(self.section), *self.page.written(self.section)]
-        if source == "code":
-            return self.page.written()
+        if source == "code" or source.startswith("code: "):
+            return self.page.written(text=source[6:])
         if source.startswith("="):
             return computed(source[1:].strip())
         name, _, text = source.partition(": ")
@@ -374,9 +385,9 @@ class Page:
         """Cell, section and prose of every stretch of text. A heading or an exercise starts a section."""
         found, section = [], 0
         for i, cell in enumerate(self.cells):
-            source = "".join(cell["source"])
+            source = plain_thousands("".join(cell["source"]))
             if cell["cell_type"] == "markdown":
-                fenced = NOT_PROSE[1].sub(blank, re.sub(r"\{,\}", ",", source))
+                fenced = NOT_PROSE[1].sub(blank, source)
                 cuts = [m.start() for m in re.finditer(r"^#{1,3} |^[`:]{3,}\{exercise(?:-start)?\}", fenced, re.M)]
                 text = readable(source)
                 for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
@@ -392,23 +403,36 @@ class Page:
     def section_of(self) -> dict[int, int]:
         return {i: section for i, section, _ in self.parts}
 
-    def code_cells(self, section: int | None = None) -> list[dict]:
+    @cached_property
+    def lines(self) -> dict[int, list[str]]:
+        return {i: output_lines(cell) for i, cell in enumerate(self.cells)}
+
+    def code_cells(self, section: int | None = None) -> list[tuple[int, dict]]:
         cells = [(i, cell) for i, cell in enumerate(self.cells) if cell["cell_type"] == "code"]
-        return [cell for i, cell in cells if section in (None, self.section_of[i])]
+        return [(i, cell) for i, cell in cells if section in (None, self.section_of[i])]
 
     def printed(self, section: int | None = None, text: str = "") -> list[Number]:
-        """Return the numbers that cells printed, in one section or in lines with some text."""
+        """Return the numbers that cells printed, in one section or in lines with some text; where it has {}, if so."""
         key = ("printed", section, text)
         if key not in self._printed:
-            lines = [line for cell in self.code_cells(section) for line in output_lines(cell) if text in line]
-            self._printed[key] = [n for line in lines for n in numbers_in(line) if not n.text[0].isalpha()]
+            pattern = re.escape(text).replace(r"\{\}", r"\s*(\S+)").replace(r"\.\.\.", ".*?")
+            lines = [line for i, _ in self.code_cells(section) for line in self.lines[i]]
+            found = [match for line in lines if (match := re.search(pattern, line))]
+            texts = [match[1] if match.re.groups else match.string for match in found]
+            self._printed[key] = [n for text in texts for n in numbers_in(text) if not n.text[0].isalpha()]
         return self._printed[key]
 
-    def written(self, section: int | None = None) -> list[Number]:
-        """Return the numbers in the code of cells."""
-        key = ("written", section)
+    def written(self, section: int | None = None, text: str = "") -> list[Number]:
+        """Return the numbers in the code of cells, or those that the code after some text starts with."""
+        key = ("written", section, text)
         if key not in self._printed:
-            self._printed[key] = [n for cell in self.code_cells(section) for n in code_numbers("".join(cell["source"]))]
+            sources = ["".join(cell["source"]) for _, cell in self.code_cells(section)]
+            if text:
+                after = [source[match.end() :] for source in sources for match in re.finditer(re.escape(text), source)]
+                found = [match for code in after if (match := re.match(r"\s*[=(]?\s*([\d._e]+)", code))]
+                self._printed[key] = [n for match in found for n in code_numbers(match[1].rstrip("._e"))]
+            else:
+                self._printed[key] = [n for source in sources for n in code_numbers(source)]
         return self._printed[key]
 
     @cached_property
@@ -419,17 +443,24 @@ class Page:
         """
         whole_page = {key_of(key): source for key, source in self.declared.items()}
         found = []
+        sources = {
+            i: {key_of(k): v for k, v in c["metadata"].get("numbers", {}).items()} for i, c in enumerate(self.cells)
+        }
+        turns = {(i, k): iter(v) for i, own in sources.items() for k, v in own.items() if isinstance(v, list)}
         for i, section, text in self.parts:
-            own = {key_of(key): source for key, source in self.cells[i]["metadata"].get("numbers", {}).items()}
-            counts = {m.start("count"): what for pattern, what in COUNTED.items() for m in pattern.finditer(text)}
+            own = sources[i]
+            counts = {start: what for pattern, what in COUNTED.items() for start in places(pattern, text)}
             for number in stated(text, own, counts):
                 source = own.get(number.key) or counts.get(number.start)
+                if isinstance(source, list):  # one for each time that the number occurs
+                    source = next(turns[i, number.key], "page: is declared fewer times than it occurs")
                 for side in ("above", "below"):
                     if source is not None and source.startswith(f"{side} "):
                         number = replace(number, side=side, unit=number.last_digit)
+                number = replace(number, about=number.about or source is not None)
                 item = Stated(self, i, section, number, sentence(text, number.start), source)
                 if source is None and number.key in whole_page and (not item.holds() or item.ambiguous()):
-                    item = replace(item, declared=whole_page[number.key])
+                    item = replace(item, number=replace(number, about=True), declared=whole_page[number.key])
                 found.append(item)
         return found
 
@@ -442,4 +473,8 @@ class Page:
             where = "the page" if i is None else f"cell {i}"
             unused = [key for key in declared if (i, key_of(key)) not in used]
             found += [f"{self.name}, {where}: the declaration of {key!r} is not needed" for key in unused]
+            for key, sources in declared.items():
+                times = sum(item.cell == i and item.number.key == key_of(key) for item in self.stated)
+                if isinstance(sources, list) and len(sources) != times:
+                    found.append(f"{self.name}, {where}: {key!r} has {len(sources)} sources and occurs {times} times")
         return found
