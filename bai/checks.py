@@ -75,11 +75,12 @@ def integer(name: str, value: Any, least: int, below: int | None = LARGEST_INTEG
     """
     if not isinstance(value, numbers.Real) or isinstance(value, NO_NUMBERS):
         wrong_type(name, value, f"a whole number of at least {least}")
+    given: Any = value
     try:
-        result = int(value)
+        result = int(given)
     except (ValueError, OverflowError):  # not finite
         result = least - 1
-    if result < least or result != value:
+    if result < least or result != given:
         raise ValueError(f"{name} is {shown(value)}; it must be a whole number of at least {least}")
     if below is not None and result >= below:
         raise ValueError(f"{name} is {shown(value)}; it must be below {below}")

@@ -10,11 +10,13 @@ import subprocess
 import sys
 
 import numpy as np
+import problems
 import pytest
 from problems import POLICIES, informed
 
 import bai
 from bai import variance_bounds
+from bai.policies.halving import share_equally
 
 CASES = int(os.environ.get("BAI_FUZZ", "16"))
 EXTREME = 2.0**300  # about 1e90
@@ -97,10 +99,10 @@ def assert_sound(out, budget):
     assert ((out.recommended >= 0) & (out.recommended < out.pulls.shape[1])).all()
 
 
-def assert_alike(policy, bandits, budget):
+def assert_alike(policy, bandits, budget, seed=5):
     with np.errstate(all="ignore"):
-        fast = bai.simulate(policy, bandits, budget, seed=5)
-        slow = bai.simulate(policy, bandits, budget, seed=5, plain=True)
+        fast = bai.simulate(policy, bandits, budget, seed)
+        slow = bai.simulate(policy, bandits, budget, seed, plain=True)
     assert_sound(fast, budget)
     np.testing.assert_array_equal(fast.pulls, slow.pulls)
     np.testing.assert_array_equal(fast.recommended, slow.recommended)
@@ -124,13 +126,33 @@ def test_plain_and_compiled_make_the_same_pulls_on_coins(policy):
         )
 
 
+@pytest.mark.parametrize("family", [problems.coins, problems.gaussian])
+def test_arms_short_of_their_warm_up_take_turns_though_others_are_ahead(family):
+    # The printed warm-up leaves two of 64 arms a pull short. If both survive, and samples are kept, a pull is due that
+    # equal shares of all pulls would take from the third.
+    policy = bai.SHAdaVar(delta=0.06, bound=variance_bounds.Printed(), reuse=True)
+    assert_alike(policy, problems.replay(family, 2, runs=3, n_arms=64, budget=2560), 2560, seed=2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_shares_go_to_the_least_pulled_arms_first(seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 2 + seed, 6)
+    alive, pulls = np.flatnonzero(rng.random(6) < 0.8), int(rng.integers(0, 12))
+    targets, expected = counts.copy(), counts.copy()
+    getattr(share_equally, "py_func", share_equally)(alive, pulls, counts, targets)
+    for _ in range(pulls):
+        expected[min(alive, key=lambda arm: (expected[arm], arm))] += 1
+    np.testing.assert_array_equal(targets[alive], expected[alive])
+
+
 # --- with bounds checks ------------------------------------------------------------------------------------
 
 
 def play_checked(players, number):
     """Play policies on all kinds of arms."""
     rng = np.random.default_rng(1)
-    problems = [
+    ensembles = [
         bai.synthetic(5, 3, seed=1),
         bai.BernoulliBandits(rng.random((3, 5))),
         bai.TableBandits(rng.normal(size=(6, 4)), rng.integers(0, 6, (3, 5))),
@@ -138,13 +160,13 @@ def play_checked(players, number):
     ]
     with np.errstate(all="ignore"):
         for policy in players:
-            for bandits in problems:
+            for bandits in ensembles:
                 for budget in (policy.least_budget(5), policy.least_budget(5) + 1, 700):
                     assert_sound(bai.simulate(informed(policy, bound=1.0, span=1.0), bandits, budget, seed=2), budget)
             for player, bandits, budget in cases(policy, number):
                 assert_sound(bai.simulate(player, bandits, budget, seed=5), budget)
             if type(policy) in (bai.Unif, bai.SH, bai.SHVar, bai.SHAdaVar) and not policy.reuse:
-                chances = bai.rao_blackwell(informed(policy, span=1.0), problems[0], 700, seed=3).chances
+                chances = bai.rao_blackwell(informed(policy, span=1.0), ensembles[0], 700, seed=3).chances
                 assert ((chances >= 0) & (chances <= 1)).all()
 
 
