@@ -218,6 +218,14 @@ def test_wilson_agrees_with_scipy(mistakes, runs):
     np.testing.assert_allclose(bai.wilson(mistakes, runs), (expected.low, expected.high), atol=1e-12)
 
 
+def test_an_interval_ends_at_zero_without_mistakes_and_at_one_without_anything_else():
+    runs = np.arange(1, 300)
+    for interval in (bai.wilson, bai.clopper_pearson):
+        (low, _), (_, high) = interval(0 * runs, runs), interval(runs, runs)
+        assert (low == 0).all()
+        assert (high == 1).all()
+
+
 def test_paired_test_agrees_with_the_exact_mcnemar_test():
     rng = np.random.default_rng(22)
     first, second = rng.random(500) < 0.3, rng.random(500) < 0.2
