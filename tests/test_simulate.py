@@ -72,6 +72,12 @@ def test_arms_arrive_in_random_order_so_leftover_pulls_favour_no_position():
     assert abs(named - 0.2).max() < 6 * np.sqrt(0.2 * 0.8 / 5000)
 
 
+def test_shvar_is_told_which_arm_is_noisy_wherever_it_stands():
+    bandits = bai.GaussianBandits([1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], runs=50)
+    out = bai.simulate(bai.SHVar(), bandits, 40, seed=11)
+    assert (out.pulls[:, 0] >= 17).all()  # of the 20 pulls of the first stage; the others get one each
+
+
 def test_a_mistake_is_judged_by_the_mean_so_equal_best_arms_are_both_right():
     bandits = bai.TableBandits([[1.0, 1.0], [0.0, 0.0]], np.tile([0, 1, 0], (50, 1)))
     out = bai.simulate(bai.SH(), bandits, 12, seed=11)
