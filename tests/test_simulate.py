@@ -86,6 +86,12 @@ def test_a_mistake_is_judged_by_the_mean_so_equal_best_arms_are_both_right():
     assert out.mistake_rate == 0
 
 
+def test_a_mistake_is_one_however_small_the_shortfall():
+    out = bai.simulate(bai.Unif(), bai.GaussianBandits([1.0, 1.0 - 1e-12], [1.0, 1.0], runs=50), 2, seed=11)
+    np.testing.assert_array_equal(out.mistakes, out.recommended == 1)
+    assert 0 < out.mistakes.sum() < 50
+
+
 def test_regret_is_the_shortfall_of_the_named_arm():
     out = bai.simulate(bai.Unif(), bai.GaussianBandits([1.0, 0.75, 0.0], [9.0, 9.0, 9.0], runs=500), 3, seed=12)
     np.testing.assert_allclose(out.regret, np.array([0.0, 0.25, 1.0])[out.recommended])
