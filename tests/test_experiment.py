@@ -150,3 +150,16 @@ def test_a_bad_batch_is_refused_and_changes_nothing():
         experiment.ask_batch(5)
     with pytest.raises(ValueError, match="experiment is done"):
         experiment.tell_batch([0], [1.0])
+
+
+def test_arms_are_asked_for_in_an_order_that_the_seed_decides():
+    def first_asked(seed):
+        experiment, asked = bai.Experiment(bai.Unif(), 5, 5, seed), []
+        while not experiment.done:
+            asked.append(experiment.ask())
+            experiment.tell(asked[-1], 0.0)
+        return tuple(asked)
+
+    orders = {first_asked(seed) for seed in range(20)}
+    assert len(orders) > 10
+    assert {order[0] for order in orders} == set(range(5))

@@ -265,6 +265,20 @@ def test_the_noise_is_another_one_each_time():
     assert not np.isin(ml.anonymous(factors).users, ml.anonymous(factors).users).any()
 
 
+class Unshuffled:
+    """A generator that leaves everybody in place, so that the noise can be measured."""
+
+    permutation = staticmethod(np.asarray)
+    standard_normal = np.random.default_rng(8).standard_normal
+
+
+def test_a_hundredth_of_the_variance_of_movies_and_nine_of_users_is_noise():
+    factors = Factors(*np.random.default_rng(7).normal(size=(2, 20_000, 2)))
+    for ours, theirs, share in zip(ml.anonymous(factors, Unshuffled()), factors, (0.1, 0.3), strict=True):
+        kept = [np.corrcoef(ours[:, d], theirs[:, d])[0, 1] ** 2 for d in range(2)]
+        assert 1 - np.mean(kept) == pytest.approx(share**2, rel=0.05)  # standard error 0.7 %
+
+
 def test_anonymous_factors_keep_all_moments_and_forget_who_is_who():
     rng = np.random.default_rng(3)
     users = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 1

@@ -90,6 +90,11 @@ def test_warm_ups_are_two_pulls_per_arm_or_what_the_bound_needs():
     assert pulls == {"Gaussian": 832, "Printed": 830, "ChiSquare": 128, "PlugIn": 128, "Bernstein": 128}
 
 
+@pytest.mark.parametrize("four_l", range(1, 60))
+def test_the_warm_up_exceeds_4_log_one_over_delta_plus_one_where_that_is_whole_but_for_rounding(four_l):
+    assert theory.warmup_pulls(math.exp(-four_l / 4)) == four_l + 2
+
+
 def test_a_bound_that_falls_back_below_zero_is_refused():
     class Falling(variance_bounds.VarianceBound):
         def spread(self, delta, budget):

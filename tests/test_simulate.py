@@ -72,12 +72,24 @@ def test_arms_arrive_in_random_order_so_leftover_pulls_favour_no_position():
     assert abs(named - 0.2).max() < 6 * np.sqrt(0.2 * 0.8 / 5000)
 
 
+def test_shvar_is_told_which_arm_is_noisy_wherever_it_stands():
+    bandits = bai.GaussianBandits([1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], runs=50)
+    out = bai.simulate(bai.SHVar(), bandits, 40, seed=11)
+    assert (out.pulls[:, 0] >= 17).all()  # of the 20 pulls of the first stage; the others get one each
+
+
 def test_a_mistake_is_judged_by_the_mean_so_equal_best_arms_are_both_right():
     bandits = bai.TableBandits([[1.0, 1.0], [0.0, 0.0]], np.tile([0, 1, 0], (50, 1)))
     out = bai.simulate(bai.SH(), bandits, 12, seed=11)
     assert set(out.recommended.tolist()) == {0, 2}
     assert not out.mistakes.any()
     assert out.mistake_rate == 0
+
+
+def test_a_mistake_is_one_however_small_the_shortfall():
+    out = bai.simulate(bai.Unif(), bai.GaussianBandits([1.0, 1.0 - 1e-12], [1.0, 1.0], runs=50), 2, seed=11)
+    np.testing.assert_array_equal(out.mistakes, out.recommended == 1)
+    assert 0 < out.mistakes.sum() < 50
 
 
 def test_regret_is_the_shortfall_of_the_named_arm():
@@ -216,6 +228,14 @@ def test_progress_is_shown_when_asked_for_and_only_then(capsys):
 def test_wilson_agrees_with_scipy(mistakes, runs):
     expected = binomtest(mistakes, runs).proportion_ci(0.95, method="wilson")
     np.testing.assert_allclose(bai.wilson(mistakes, runs), (expected.low, expected.high), atol=1e-12)
+
+
+def test_an_interval_ends_at_zero_without_mistakes_and_at_one_without_anything_else():
+    runs = np.arange(1, 300)
+    for interval in (bai.wilson, bai.clopper_pearson):
+        (low, _), (_, high) = interval(0 * runs, runs), interval(runs, runs)
+        assert (low == 0).all()
+        assert (high == 1).all()
 
 
 def test_paired_test_agrees_with_the_exact_mcnemar_test():

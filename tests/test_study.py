@@ -88,6 +88,29 @@ def test_two_policies_of_one_name_are_refused():
         study(policies=[bai.SH(), bai.SH()])
 
 
+@dataclass(frozen=True)
+class Failing(bai.Unif):
+    """Fails where a mean has this value."""
+
+    mark: float = 0.0
+
+    def play(self, rewards, *args):
+        if (rewards.loc == self.mark).any():
+            raise ArithmeticError("the marked arm")
+        super().play(rewards, *args)
+
+
+def test_equally_many_runs_are_not_paired_unless_they_are_the_same():
+    means = np.tile([1.0, 0.0], (2 * BLOCK, 1))
+    means[0, 0], means[BLOCK, 0] = 8.0, 9.0
+    policies = {"fails first": Failing(8.0), "fails later": Failing(9.0)}
+    with pytest.raises(RuntimeError, match="and 1 other blocks failed") as caught:
+        bai.sweep(policies, bai.GaussianBandits(means, np.ones_like(means)), 10, seed=1, executor=Here())
+    assert caught.value.table["runs"].tolist() == [BLOCK, BLOCK]
+    with pytest.raises(ValueError, match="they are not all the same"):
+        caught.value.table.paired("fails first", "fails later")
+
+
 # --- precision on demand ---------------------------------------------------------------------------------
 
 
