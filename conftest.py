@@ -1,4 +1,4 @@
-"""How the tests are run: the slowest first, kernels that start at once, and no page that lacks its data."""
+"""How the tests are run: the slowest first or not at all, kernels that start at once, no page that lacks its data."""
 
 import os
 import sys
@@ -20,6 +20,7 @@ SLOWEST = [
     "test_package.py",
     "test_open.py",
     "test_processors.py",
+    "test_movielens.py",
     "synthetic.ipynb",
     "keep_samples.ipynb",
     "movielens.ipynb",
@@ -32,6 +33,14 @@ SLOWEST = [
 
 # Two processes share the cores: threads of BLAS beyond the first would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out the files that take longest")
+
+
+def pytest_ignore_collect(collection_path, config):
+    return True if config.getoption("quick") and collection_path.name in SLOWEST else None
 
 
 def pytest_configure(config):
