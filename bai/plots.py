@@ -101,7 +101,7 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     ax = plt.gca() if ax is None else ax
     drawn = []
     for policy, rows in table.groupby("policy", sort=False):
-        rows = rows.sort_values(x)
+        rows = rows.sort_values(x, kind="stable")
         rate = rows["mistake_rate"]
         error = [(rate - rows["low"]).clip(lower=0), (rows["high"] - rate).clip(lower=0)]
         style = policy_style(str(policy))

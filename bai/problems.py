@@ -492,7 +492,7 @@ def movielens(
 def _nearest_distinct(moments: Any, wanted: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Return for each run the movies that its targets take, one after another, highest mean first."""
     arms = np.empty(means.shape, np.int64)
-    for r, order in enumerate(np.argsort(-means, axis=1)):
+    for r, order in enumerate(np.argsort(-means, axis=1, kind="stable")):
         # The K nearest movies of each target suffice: the other targets take at most K - 1 of them.
         near = moments.query(wanted[r], k=np.arange(1, len(order) + 1))[1].tolist()
         taken: set[int] = set()

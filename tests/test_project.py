@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -87,9 +88,128 @@ def test_release_program_names_every_obstacle():
 def test_release_workflow_publishes_to_pypi_only_when_switched_on():
     jobs = yaml.safe_load(read(".github/workflows/release.yml"))["jobs"]
     assert jobs["pypi"]["if"] == "vars.PUBLISH_TO_PYPI == 'true'" and jobs["pypi"]["environment"]["name"] == "pypi"
-    assert jobs["pypi"]["permissions"] == {"id-token": "write"}
-    assert [name for name, job in jobs.items() if "contents: write" in yaml.dump(job)] == ["release"]
-    assert jobs["build"]["needs"] == "test" and jobs["release"]["needs"] == jobs["pypi"]["needs"] == "build"
+    assert jobs["build"]["needs"] == "test" and jobs["attest"]["needs"] == "build"
+    assert jobs["release"]["needs"] == jobs["pypi"]["needs"] == "attest"
+
+
+# --- workflows -------------------------------------------------------------------------------------------
+
+WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
+JOBS = [
+    pytest.param(job, id=f"{path.stem}-{name}")
+    for path in WORKFLOWS
+    for name, job in yaml.safe_load(path.read_text())["jobs"].items()
+]
+INSTALL = [
+    "pip install --require-hashes -r .github/locked.txt",
+    "pip install --no-deps --no-build-isolation -e .",
+]
+CHOOSE_VERSIONS = {"monthly-newest", "monthly-lowest"}  # install the newest or the lowest that pyproject.toml allows
+
+
+def actions(job):
+    return [step["uses"].split("@")[0] for step in job["steps"] if "uses" in step]
+
+
+def commands(job):
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    return [line.strip() for run in runs for line in run.replace("\\\n", " ").splitlines()]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.name)
+def test_workflow_pins_every_action_by_commit_and_names_its_version(path):
+    lines = [line.strip() for line in path.read_text().splitlines() if "uses:" in line]
+    assert lines
+    assert [line for line in lines if not re.fullmatch(r"(- )?uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+
+
+def test_workflows_use_one_commit_of_each_action():
+    pins = {line.split("uses: ")[1] for path in WORKFLOWS for line in path.read_text().splitlines() if "uses: " in line}
+    assert len(pins) == len({pin.split("@")[0] for pin in pins})
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.name)
+def test_workflow_grants_nothing_by_itself_and_runs_once_at_a_time(path):
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["permissions"] == {} and workflow["concurrency"]["group"]
+    assert "pull_request_target" not in workflow[True] and "secrets." not in path.read_text()  # YAML reads "on" as True
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_job_states_its_permissions_and_a_time_limit(job):
+    assert job["permissions"] and set(job["permissions"].values()) <= {"read", "write"}
+    assert 0 < job["timeout-minutes"] <= 60
+    assert not re.search("latest$", job["runs-on"])
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_job_that_may_write_runs_no_code_of_the_project(job):
+    if "write" in job["permissions"].values():
+        assert "actions/checkout" not in actions(job) and "actions/setup-python" not in actions(job)
+        assert {line.split()[0] for line in commands(job)} <= {"git", "gh"}
+    else:
+        assert job["permissions"] == {"contents": "read"} and "github.token" not in yaml.dump(job)
+
+
+def test_checkout_leaves_no_credentials_behind():
+    steps = [step for job in JOBS for step in job.values[0]["steps"] if "actions/checkout@" in step.get("uses", "")]
+    assert steps and all(step["with"]["persist-credentials"] is False for step in steps)
+
+
+@pytest.mark.parametrize("job", [job for job in JOBS if job.id not in CHOOSE_VERSIONS])
+def test_job_installs_by_hash(job):
+    assert [line for line in commands(job) if "pip install" in line] == (
+        INSTALL if "actions/checkout" in actions(job) else []
+    )
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_job_uses_no_cache_that_another_run_could_fill(job):
+    assert "actions/cache" not in actions(job)
+    assert not any("cache" in step.get("with", {}) for step in job["steps"])
+
+
+def test_workflow_expands_no_expression_inside_a_command():
+    assert [line for job in JOBS for line in commands(job.values[0]) if "${{" in line] == []
+
+
+def test_book_is_tested_on_every_python_that_the_package_names():
+    matrix = yaml.safe_load(read(".github/workflows/book.yml"))["jobs"]["test"]["strategy"]["matrix"]["python"]
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    names = [name.rsplit(" ", 1)[1] for name in project["classifiers"] if " :: Python :: 3." in name]
+    assert matrix == names and project["requires-python"] == f">={names[0]}"
+
+
+def test_pages_are_compared_on_every_processor_that_is_imitated():
+    processors = pytest.importorskip("test_processors").PROCESSORS
+    job = yaml.safe_load(read(".github/workflows/monthly.yml"))["jobs"]["processors"]
+    assert job["strategy"]["matrix"]["processor"] == list(processors)
+    assert 'python tests/test_processors.py "$PROCESSOR"' in commands(job)
+    assert f"python tests/test_processors.py {processors[0]}" in read("CONTRIBUTING.md")
+
+
+def test_workflows_have_no_finding_of_zizmor():
+    zizmor = Path(sysconfig.get_path("scripts"), "zizmor")
+    command = [zizmor, "--offline", "--quiet", "--persona=auditor", ROOT / ".github"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_locked_requirements_are_those_of_requirements_with_hashes():
+    pins = {}
+    lines = [line for line in read(".github/locked.txt").splitlines() if line[:1] not in "#"]
+    assert lines[0] == "--only-binary :all:"
+    for line in lines[1:]:
+        if match := re.fullmatch(r"([a-z0-9-]+)==(\S+) \\", line):
+            hashes = pins[match[1]] = (match[2], [])
+        else:
+            assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line), line
+            hashes[1].append(line)
+    assert all(found for _, found in pins.values())
+    wanted = (line.split("==") for line in read("requirements.txt").splitlines()[:-1])
+    assert {name: version for name, (version, _) in pins.items()} == {
+        re.sub(r"[._-]+", "-", name).lower(): version for name, version in wanted
+    }
 
 
 # --- pages -----------------------------------------------------------------------------------------------

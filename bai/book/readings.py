@@ -182,6 +182,6 @@ def last_two_differ(pulls: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     >>> last_two_differ(np.array([[9, 1, 9, 3], [9, 9, 3, 1]]), np.array([0, 1, 0, 1]))
     array([False,  True])
     """
-    last = np.argsort(pulls, axis=1)[:, -2:]
+    last = np.argsort(pulls, axis=1, kind="stable")[:, -2:]
     kinds = np.take_along_axis(np.broadcast_to(kinds, pulls.shape), last, axis=1)
     return kinds[:, 0] != kinds[:, 1]
