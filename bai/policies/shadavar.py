@@ -63,6 +63,7 @@ class Sums(NamedTuple):
 class Attempt(NamedTuple):
     """The way down to a level: what was known of each arm before, and the rewards drawn on the way."""
 
+    arms: np.ndarray  # those that are pulled
     counts: np.ndarray
     totals: np.ndarray
     squares: np.ndarray
@@ -129,7 +130,7 @@ def warm_up(run, alive, left, warmup, sums, targets, buffer):
 
 @inlined
 def pull_arm(run, i, most, level, sums, buffer):
-    """Pull arm i, at most `most` times, until its index is at most `level`.
+    """Pull arm i, whose index is above `level`, at most `most` times, until it no longer is.
 
     The rewards also go to `buffer`. Return how many there are.
     """
@@ -138,8 +139,7 @@ def pull_arm(run, i, most, level, sums, buffer):
     if run.slack.size == 0 and has_normals(run.rewards, most):
         normals = run.rewards.normals[next_normals(run.rewards, most) :]
         loc, scale, limits = run.rewards.loc[run.r, i], run.rewards.scale[run.r, i], run.spread[count:]
-        if limits[0] <= 0:  # the printed warm-up makes the first entries of `spread` negative
-            most = 0
+        divisor = float(count)  # an integer would have to be converted in every round
         pulled = most
         for m in range(most):
             if not level * limits[m] < square:
@@ -147,10 +147,10 @@ def pull_arm(run, i, most, level, sums, buffer):
                 break
             x = loc + scale * normals[m]
             buffer[m] = x
-            count += 1
+            divisor += 1.0
             total += x
             old = mean
-            mean = total / count
+            mean = total / divisor
             square += (x - old) * (x - mean)
         use_normals(run.rewards, pulled)
     else:
@@ -166,7 +166,8 @@ def pull_arm(run, i, most, level, sums, buffer):
             old = mean
             mean = total / count
             square += (x - old) * (x - mean)
-    sums.counts[i], sums.totals[i], sums.squares[i] = count, total, square
+    sums.counts[i] += pulled
+    sums.totals[i], sums.squares[i] = total, square
     return pulled
 
 
@@ -190,8 +191,13 @@ def next_level(run, alive, left, sums):
 @inlined
 def try_level(run, alive, left, level, sums, attempt):
     """Pull the arms down to a level; return how many pulls it took, or -1 if it was too low and was taken back."""
+    size = 0
+    for i in alive:  # without a branch, which would be mispredicted for many arms
+        attempt.arms[size] = i
+        size += is_above(run, level, sums.squares[i], sums.counts[i])
+    arms = attempt.arms[:size]
     used, deep_enough = 0, True
-    for i in alive:
+    for i in arms:
         attempt.counts[i], attempt.totals[i] = sums.counts[i], sums.totals[i]
         attempt.squares[i] = sums.squares[i]
         attempt.start[i] = used
@@ -199,7 +205,7 @@ def try_level(run, alive, left, level, sums, attempt):
         if used == left and is_above(run, level, sums.squares[i], sums.counts[i]):
             deep_enough = False
     if not deep_enough:
-        for i in alive:
+        for i in arms:
             attempt.ready[i] = sums.counts[i] - attempt.counts[i]
             sums.counts[i], sums.totals[i] = attempt.counts[i], attempt.totals[i]
             sums.squares[i] = attempt.squares[i]
@@ -293,6 +299,7 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
     floats = np.empty((6, n_arms))
     sums = Sums(np.empty(n_arms, np.int64), floats[0], floats[1], floats[2], floats[3])
     attempt = Attempt(
+        np.empty(n_arms, np.int64),
         np.empty(n_arms, np.int64),
         floats[4],
         floats[5],
