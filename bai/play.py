@@ -56,8 +56,9 @@ def play_block(
     pulls, recommended = np.zeros((runs, n_arms), np.int64), np.empty(runs, np.int64)
     play = Policy.play if plain or not isinstance(rewards, Rewards) else type(policy).play
     play(policy, rewards, budget, known, pulls, recommended)
-    named = order[np.arange(runs), recommended]
-    regret = bandits.means.max(axis=1) - np.take_along_axis(bandits.means, named[:, None], axis=1)[:, 0]
+    rows = np.arange(runs)
+    named = order[rows, recommended]
+    regret = bandits.means[rows, bandits.means.argmax(axis=1)] - bandits.means[rows, named]
     return Runs(named, scatter(pulls, order) if with_pulls else np.empty((0, 0), np.int64), regret)
 
 
