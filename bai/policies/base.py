@@ -204,11 +204,15 @@ class Policy(ShowsChanges):
             What `known` returns, by name, for one run: ``variances`` (a list), ``bound`` and ``complexity`` (floats);
             and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
 
-        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards.
+        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards. A policy that
+        can `resume` needs no steps of its own.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no method steps(self, n_arms, budget), which yields arms; write one"
-        )
+        steps = self.resume(n_arms, budget, Progress.begin(n_arms), **known)
+        if steps is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} has no method steps(self, n_arms, budget), which yields arms; write one"
+            )
+        return steps
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         """Return what the policy may know of the problem.

@@ -21,7 +21,7 @@ from ..problems import Bandits
 from ..sampling import Rewards, draw, draw_rewards, has_normals, next_normals, use_normals
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .gaps import reward_bounds
-from .halving import Choose, Elimination, Schedule, eliminate, share_equally, stage_array
+from .halving import Choose, Halving, eliminate, share_equally, stage_array
 from .loops import keep_highest, observe, open_tournament, play_tournament, set_key, tree_size
 from .variance_bounds import Bernstein, ChiSquare, Gaussian, Index, PlugIn, Printed, VarianceBound
 
@@ -340,7 +340,7 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
 
 
 @dataclass(frozen=True)
-class SHAdaVar(Elimination):
+class SHAdaVar(Halving):
     """Sequential halving with unknown variances (Algorithms 1 and 4): overestimate them.
 
     Parameters
@@ -372,7 +372,7 @@ class SHAdaVar(Elimination):
         checks.number("delta", self.delta, above=0, below=1)
         if not isinstance(self.bound, VarianceBound):
             checks.wrong_type("bound", self.bound, "a bound such as bai.variance_bounds.ChiSquare()")
-        checks.flag("reuse", self.reuse)
+        super().__post_init__()
 
     def warmup_pulls(self, n_arms: int) -> int:
         """Return after how many pulls `n_arms` arms are warm."""
@@ -393,16 +393,8 @@ class SHAdaVar(Elimination):
         choose = overestimated_mean(self.bound.index(self.delta, budget, bound), self.warmup_pulls)
         return eliminate(progress, self.schedule(n_arms, budget), choose, reuse=self.reuse)
 
-    def play(
-        self,
-        rewards: Any,
-        budget: int,
-        known: Known,
-        pulls: np.ndarray,
-        recommended: np.ndarray,
-        schedule: Schedule | None = None,
-    ) -> None:
-        numbers, survivors = stage_array(self, schedule, pulls.shape[1], budget)
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        numbers, survivors = stage_array(self, pulls.shape[1], budget)
         warmups = [self.warmup_pulls(size) for size in (pulls.shape[1], *survivors[:-1].tolist())]
         stages = Stages(numbers, survivors, np.array(warmups))
         table = self.bound.table(self.delta, budget)
