@@ -101,6 +101,15 @@ def is_above(run, level, square, count):
 
 
 @inlined
+def take_in(x, count, total, square, mean):
+    """Return total, sum of squared deviations and mean with reward x, the `count`-th of its arm."""
+    total += x
+    old = mean
+    mean = total / count
+    return total, square + (x - old) * (x - mean), mean
+
+
+@inlined
 def warm_up(run, alive, left, warmup, sums, targets, buffer):
     """Pull the arms in turn until they are warm or nothing is left; return how many pulls are left."""
     warm = warmup
@@ -117,10 +126,7 @@ def warm_up(run, alive, left, warmup, sums, targets, buffer):
         mean = total / count if count > 0 else drawn[0]
         for x in drawn:
             count += 1
-            total += x
-            old = mean
-            mean = total / count
-            square += (x - old) * (x - mean)
+            total, square, mean = take_in(x, count, total, square, mean)
         sums.counts[i], sums.totals[i], sums.squares[i] = count, total, square
         if run.guard > 0:
             for x in drawn:
@@ -148,10 +154,7 @@ def pull_arm(run, i, most, level, sums, buffer):
             x = loc + scale * normals[m]
             buffer[m] = x
             divisor += 1.0
-            total += x
-            old = mean
-            mean = total / divisor
-            square += (x - old) * (x - mean)
+            total, square, mean = take_in(x, divisor, total, square, mean)
         use_normals(run.rewards, pulled)
     else:
         pulled = most
@@ -162,10 +165,7 @@ def pull_arm(run, i, most, level, sums, buffer):
             x = draw(run.rewards, run.r, i, run.before[i] + count)
             buffer[m] = x
             count += 1
-            total += x
-            old = mean
-            mean = total / count
-            square += (x - old) * (x - mean)
+            total, square, mean = take_in(x, count, total, square, mean)
     sums.counts[i] += pulled
     sums.totals[i], sums.squares[i] = total, square
     return pulled
@@ -387,10 +387,10 @@ class SHAdaVar(Halving):
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         if not self.bound.needs_range:
             return Known()
-        return Known(bound=reward_bounds(self, "span", self.bound.span, budget, problem))
+        return Known(span=reward_bounds(self, "span", self.bound.span, budget, problem))
 
-    def resume(self, n_arms: int, budget: int, progress: Progress, bound: float = 0.0, **known: Any) -> Steps:
-        choose = overestimated_mean(self.bound.index(self.delta, budget, bound), self.warmup_pulls)
+    def resume(self, n_arms: int, budget: int, progress: Progress, span: float = 0.0, **known: Any) -> Steps:
+        choose = overestimated_mean(self.bound.index(self.delta, budget, span), self.warmup_pulls)
         return eliminate(progress, self.schedule(n_arms, budget), choose, reuse=self.reuse)
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
@@ -398,7 +398,7 @@ class SHAdaVar(Halving):
         warmups = [self.warmup_pulls(size) for size in (pulls.shape[1], *survivors[:-1].tolist())]
         stages = Stages(numbers, survivors, np.array(warmups))
         table = self.bound.table(self.delta, budget)
-        spans = np.zeros(len(pulls)) if known.bound is None else known.bound
+        spans = np.zeros(len(pulls)) if known.span is None else known.span
         eliminate_adaptively(rewards, stages, self.reuse, table, spans, pulls, recommended)
 
     @classmethod
