@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,48 +18,23 @@ Block = Bandits | Callable[[], Bandits]  # runs, or a function without arguments
 
 
 @dataclass(frozen=True)
-class EnsembleBlocks:
-    """An ensemble as a sequence of blocks: one round of it, or several."""
+class Blocks:
+    """A problem as a sequence of blocks."""
 
-    sample: Bandits  # the ensemble as it was given
-    bandits: Bandits  # a round: the same, or as many times the same as make enough runs
-    first_runs: int  # runs of a round
+    sample: Bandits  # the ensemble as it was given, or instances that the function made
+    first_runs: int  # runs to start with
+    again: bool  # whether more runs are those of the ensemble once more, in whole rounds
     bytes: int  # that travel with a block to another process
+    block: Callable[[int, int], Block]  # what it takes to play a block, given its number and size, and no more
 
     def sizes(self, runs: int) -> list[int]:
         """Return the number of runs in each block, for so many runs in all, which are whole rounds."""
-        last = self.first_runs % BLOCK
-        a_round = [BLOCK] * (self.first_runs // BLOCK) + [last] * (last > 0)
-        return a_round * (runs // self.first_runs)
-
-    def block(self, block: int, size: int) -> Block:
-        """Return what it takes to play a block, and no more."""
-        start = block % -(-self.first_runs // BLOCK) * BLOCK
-        return self.bandits.select(slice(start, start + size))
+        a_round = self.first_runs if self.again else runs
+        last = a_round % BLOCK
+        return ([BLOCK] * (a_round // BLOCK) + [last] * (last > 0)) * (runs // a_round)
 
 
-@dataclass(frozen=True)
-class FunctionBlocks:
-    """The instances that a function makes as a sequence of blocks without end."""
-
-    name: str
-    make: MakeInstances
-    seed: int
-    first_runs: int
-    sample: Bandits
-    bytes: ClassVar[int] = 1
-
-    def sizes(self, runs: int) -> list[int]:
-        """Return the number of runs in each block, for so many runs in all."""
-        last = runs % BLOCK
-        return [BLOCK] * (runs // BLOCK) + [last] * (last > 0)
-
-    def block(self, block: int, size: int) -> Block:
-        """Return what it takes to play a block, and no more."""
-        return partial(_make, self.name, self.make, size, self.seed, block, self.sample.n_arms)
-
-
-def problem_blocks(name: str, problem: Any, seed: int, runs: Any, least: int) -> EnsembleBlocks | FunctionBlocks:
+def problem_blocks(name: str, problem: Any, seed: int, runs: Any, least: int) -> Blocks:
     """Return an ensemble or a function as blocks.
 
     A function starts with `runs` if that is a number, otherwise with `least`. An ensemble is repeated until it has at
@@ -71,7 +46,13 @@ def problem_blocks(name: str, problem: Any, seed: int, runs: Any, least: int) ->
         a_round = problem if times == 1 else problem.select(np.tile(np.arange(size), times))
         travelling = [getattr(problem, array) for array in problem.per_run]
         row_bytes = sum(array[0].nbytes for array in travelling if array.strides[0])
-        return EnsembleBlocks(problem, a_round, times * size, max(1, BLOCK * row_bytes))
+        blocks = -(-times * size // BLOCK)  # of a round
+
+        def rows(block: int, runs: int) -> Bandits:
+            start = block % blocks * BLOCK
+            return a_round.select(slice(start, start + runs))
+
+        return Blocks(problem, times * size, True, max(1, BLOCK * row_bytes), rows)
     if not callable(problem):
         needed = "an ensemble such as bai.GaussianBandits(...), or a function of runs and seed that returns one"
         checks.wrong_type(f"problem {name!r}", problem, needed)
@@ -80,7 +61,9 @@ def problem_blocks(name: str, problem: Any, seed: int, runs: Any, least: int) ->
             f"problem {name!r} is a function, which has no number of runs; give runs=5000, or runs=bai.Until(0.01)"
         )
     first_runs, make = runs if isinstance(runs, int) else least, cast(MakeInstances, problem)
-    return FunctionBlocks(name, make, seed, first_runs, _make(name, make, BLOCK, seed, 0))
+    sample = _make(name, make, BLOCK, seed, 0)
+    made = lambda block, runs: partial(_make, name, make, runs, seed, block, sample.n_arms)  # noqa: E731
+    return Blocks(sample, first_runs, False, 1, made)
 
 
 def _make(name: str, make: MakeInstances, runs: int, seed: int, block: int, n_arms: int | None = None) -> Bandits:

@@ -13,6 +13,7 @@ chances over runs is unbiased for the mistake probability.
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -168,7 +169,9 @@ def _stage_counts(
     counts, recommended = np.zeros(bandits.means.shape, np.int64), np.empty(bandits.runs, np.int64)
     order = np.tile(np.arange(bandits.n_arms), (bandits.runs, 1))
     rewards = bandits.rewards(order, rng, most_ahead=1)  # the stream is used for other things afterwards
-    policy.play(rewards, pulls, known, counts, recommended, schedule=[(pulls, 1)])
+    one_stage = copy.copy(policy)
+    object.__setattr__(one_stage, "schedule", lambda n_arms, budget: [(budget, 1)])
+    one_stage.play(rewards, pulls, known, counts, recommended)
     return counts
 
 

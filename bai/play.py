@@ -56,8 +56,9 @@ def play_block(
     pulls, recommended = np.zeros((runs, n_arms), np.int64), np.empty(runs, np.int64)
     play = Policy.play if plain or not isinstance(rewards, Rewards) else type(policy).play
     play(policy, rewards, budget, known, pulls, recommended)
-    named = order[np.arange(runs), recommended]
-    regret = bandits.means.max(axis=1) - np.take_along_axis(bandits.means, named[:, None], axis=1)[:, 0]
+    rows = np.arange(runs)
+    named = order[rows, recommended]
+    regret = bandits.means[rows, bandits.means.argmax(axis=1)] - bandits.means[rows, named]
     return Runs(named, scatter(pulls, order) if with_pulls else np.empty((0, 0), np.int64), regret)
 
 
@@ -66,22 +67,20 @@ def block_generator(seed: int, block: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
 
 
-def map_blocks(
-    play: Callable[[Bandits, int], Result], bandits: Bandits, executor: Executor | None, threads: int
-) -> list[Result]:
-    """Return ``play(runs, block)`` for every block of an ensemble, in order.
+def map_blocks(play: Callable[..., Result], bandits: Bandits, executor: Executor | None, threads: int) -> list[Result]:
+    """Return ``play(bandits=..., block=...)`` for every block of an ensemble, in order.
 
     Without an executor they are played by so many threads of our own.
     """
-    blocks = range(-(-bandits.runs // BLOCK))
-    parts = (bandits.select(slice(b * BLOCK, (b + 1) * BLOCK)) for b in blocks)
+    starts = range(0, bandits.runs, BLOCK)
+    jobs = [{"bandits": bandits.select(slice(s, s + BLOCK)), "block": s // BLOCK} for s in starts]
     if executor is not None:
         executor = check_executor(executor)
-        return [future.result() for future in [executor.submit(play, *job) for job in zip(parts, blocks, strict=True)]]
-    if threads == 1 or len(blocks) == 1:
-        return [play(*job) for job in zip(parts, blocks, strict=True)]
+        return [future.result() for future in [executor.submit(play, **job) for job in jobs]]
+    if threads == 1 or len(jobs) == 1:
+        return [play(**job) for job in jobs]
     with ThreadPoolExecutor(threads) as own:
-        return list(own.map(play, parts, blocks))
+        return list(own.map(lambda job: play(**job), jobs))
 
 
 def check_game(policy: Any, bandits: Any, budget: Any, n_arms: int | None = None) -> int:
@@ -215,10 +214,6 @@ def simulate(
     """
     budget = check_game(policy, bandits, budget)
     seed = checks.integer("seed", seed, 0, below=None)
-    play = partial(_play, policy, budget, seed, checks.flag("plain", plain))
+    play = partial(play_block, policy, budget=budget, seed=seed, plain=checks.flag("plain", plain))
     blocks = map_blocks(play, bandits, executor, threads=1 if plain else CORES)
     return Outcome(policy, budget, *(np.concatenate(column) for column in zip(*blocks, strict=True)))
-
-
-def _play(policy: Policy, budget: int, seed: int, plain: bool, bandits: Bandits, block: int) -> Runs:
-    return play_block(policy, bandits, budget, seed, block, plain)

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks
-from .blocks import Block, EnsembleBlocks, FunctionBlocks, MakeInstances, problem_blocks
+from .blocks import Block, Blocks, MakeInstances, problem_blocks
 from .checkpoint import BlockResult, Checkpoint
 from .play import BLOCK, CORES, check_executor, check_game, play_block
 from .policies.base import Policy
@@ -306,7 +306,7 @@ class Row(Totals):
     """A row of a study: also what is left to play."""
 
     player: Policy = field(default_factory=Policy)
-    blocks: EnsembleBlocks | FunctionBlocks = field(kw_only=True)
+    blocks: Blocks = field(kw_only=True)
     goal: int = 0  # runs to play
     planned: list[int] = field(default_factory=list)  # runs of the blocks of the goal
     todo: deque[int] = field(default_factory=deque)  # blocks that nobody plays yet

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .. import checks
-from ..policies import OCBA, SH, SR, VBR, AGapE, AGapEV, GapE, GapEV, Policy, SHAdaVar, SHVar, TopTwo, Unif
+from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, Policy, SHAdaVar, SHVar
 from ..policies.variance_bounds import Gaussian
 from ..problems import Bandits, BernoulliBandits, GaussianBandits, TableBandits, movielens, synthetic
 from ..stats import Paired, mcnemar
@@ -122,26 +122,20 @@ FAMILIES = {
 
 # --- policies --------------------------------------------------------------------------------------------
 
+# Policies with other arguments than by default, each after the policy that it follows in the table.
+VARIANTS: dict[type[Policy], dict[str, Policy]] = {
+    GapE: {"GapE, rescaled": GapE(scaling="paper")},
+    GapEV: {"GapE-V, rescaled": GapEV(scaling="paper")},
+    AGapEV: {"A-GapE-V, b = 1": AGapEV(bound=1)},
+    OCBA: {
+        "SH, kept": SH(reuse=True),
+        "SHVar, kept": SHVar(reuse=True),
+        "SHAdaVar, kept": SHAdaVar(reuse=True),
+        "SHAdaVar, kept, guarded": SHAdaVar(bound=Gaussian(guard_repeats=True), reuse=True),
+    },
+}
 POLICIES: dict[str, Policy] = {
-    "Unif": Unif(),
-    "SH": SH(),
-    "SHVar": SHVar(),
-    "SHAdaVar": SHAdaVar(),
-    "GapE": GapE(),
-    "GapE, rescaled": GapE(scaling="paper"),
-    "GapE-V": GapEV(),
-    "GapE-V, rescaled": GapEV(scaling="paper"),
-    "VBR": VBR(),
-    "SR": SR(),
-    "A-GapE": AGapE(),
-    "A-GapE-V": AGapEV(),
-    "A-GapE-V, b = 1": AGapEV(bound=1),
-    "OCBA": OCBA(),
-    "SH, kept": SH(reuse=True),
-    "SHVar, kept": SHVar(reuse=True),
-    "SHAdaVar, kept": SHAdaVar(reuse=True),
-    "SHAdaVar, kept, guarded": SHAdaVar(bound=Gaussian(guard_repeats=True), reuse=True),
-    "TopTwo": TopTwo(),
+    name: policy for cls in REGISTRY for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
 }
 
 
@@ -150,7 +144,7 @@ def knowledge(policy: Policy) -> str:
 
     Examples
     --------
-    >>> knowledge(SHVar()), knowledge(GapEV()), knowledge(AGapE()), knowledge(AGapE(bound=1)), knowledge(SH())
+    >>> knowledge(SHVar()), knowledge(GapEV()), knowledge(AGapEV()), knowledge(AGapEV(bound=1)), knowledge(SH())
     ('variances', 'bound, complexity', 'bound', '', '')
     """
     two = GaussianBandits([[1.0, 0.5], [2.0, 0.2]], [[1.0, 0.2], [0.5, 0.7]])
@@ -190,7 +184,7 @@ def play(
 
     Examples
     --------
-    >>> table = play({"Bernoulli": FAMILIES["Bernoulli"]}, {"SH": SH(), "SR": SR()}, runs=100)
+    >>> table = play({"Bernoulli": FAMILIES["Bernoulli"]}, {"SH": SH(), "SR": POLICIES["SR"]}, runs=100)
     >>> table[["family", "budget", "policy", "mistakes", "SH", "SR"]].head(2)
           family  budget policy  mistakes  SH  SR
     0  Bernoulli     320     SH        49  49  28

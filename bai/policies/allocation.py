@@ -191,12 +191,6 @@ class Allocation(Policy):
     def budget_rule(self) -> str:
         return f"{self.first} pulls per arm"
 
-    def steps(self, n_arms: int, budget: int, **known: Any) -> Steps:
-        return self.resume(n_arms, budget, Progress.begin(n_arms), **known)
-
-    def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class OCBA(Allocation):

@@ -45,11 +45,14 @@ class Known:
         The largest reward b.
     complexity : array, shape (R,), optional
         The complexity that GapE or GapE-V is tuned with.
+    span : array, shape (R,), optional
+        The length of an interval that holds all rewards.
     """
 
     variances: np.ndarray | None = None
     bound: np.ndarray | None = None
     complexity: np.ndarray | None = None
+    span: np.ndarray | None = None
 
     def in_order(self, order: np.ndarray) -> Known:
         """Return the same with arm `order[r, p]` of run r at position p.
@@ -212,14 +215,18 @@ class Policy(ShowsChanges):
         n_arms, budget : int
             K and n. Arms are numbered from 0; at most n may be pulled.
         **known
-            What `known` returns, by name, for one run: ``variances`` (a list), ``bound`` and ``complexity`` (floats);
-            and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
+            What `known` returns, by name, for one run: ``variances`` (a list), ``bound``, ``complexity`` and ``span``
+            (floats); and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
 
-        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards.
+        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards. A policy that
+        can `resume` needs no steps of its own.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no method steps(self, n_arms, budget), which yields arms; write one"
-        )
+        steps = self.resume(n_arms, budget, Progress.begin(n_arms), **known)
+        if steps is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} has no method steps(self, n_arms, budget), which yields arms; write one"
+            )
+        return steps
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         """Return what the policy may know of the problem.

@@ -112,6 +112,17 @@ def two_best(means):
     return best, second, third
 
 
+@inlined
+def may_cross(means, i, best, second, third):
+    """Return a bound on all means but the two best, and whether arm i, just pulled, may have crossed one of those."""
+    mean = means[i]
+    if i == best:
+        return third, mean <= means[second]
+    if i == second:
+        return third, mean < third or mean >= means[best]
+    return max(third, mean), mean >= means[second]
+
+
 @compiled
 def explore_block(rewards, budget, a, bound, with_variance, pulls, recommended):
     """GapE and GapE-V: pull the arm with the highest radius - gap.
@@ -159,14 +170,7 @@ def explore_block(rewards, budget, a, bound, with_variance, pulls, recommended):
             if i != best:
                 set_key(winners, best_keys, i, mean + radius)
             parts[i], tails[i] = radius_parts(a[r], bound[r], with_variance, counts[i] + 1)
-            # Look for the two best again only if this mean may have crossed theirs; `third` bounds all others.
-            if i == best:
-                changed = mean <= means[second]
-            elif i == second:
-                changed = mean < third or mean >= means[best]
-            else:
-                third = max(third, mean)
-                changed = mean >= means[second]
+            third, changed = may_cross(means, i, best, second, third)
             if changed:
                 old_best = best
                 best, second, third = two_best(means)
@@ -254,14 +258,7 @@ def explore_block_adaptively(rewards, budget, effort, bound, with_variance, pull
                 deviations[i] = max(0.0, deviation)
                 roots[i] = sqrt(2.0 / (count * (count - 1.0)) * squares[i])
                 tails[i] = 7.0 * b / (3.0 * (count - 1.0))
-            # Look for the two best again only if this mean may have crossed theirs; `third` bounds all others.
-            if i == best:
-                changed = means[i] <= means[second]
-            elif i == second:
-                changed = means[i] < third or means[i] >= means[best]
-            else:
-                third = max(third, means[i])
-                changed = means[i] >= means[second]
+            third, changed = may_cross(means, i, best, second, third)
         pulls[r] = counts
         recommended[r] = two_best(means)[0]
 
@@ -330,17 +327,14 @@ class Exploration(Policy):
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         return Known(bound=reward_bounds(self, "bound", self.bound, budget, problem))
 
-    def steps(self, n_arms: int, budget: int, **known: Any) -> Steps:
-        return self.resume(n_arms, budget, Progress.begin(n_arms), **known)
 
-    def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
-        raise NotImplementedError
-
-
+@dataclass(frozen=True)
 class KnownComplexity(Exploration):
     """GapE and GapE-V are told the complexity H, which depends on the unknown means."""
 
-    complexity: float | None
+    complexity: float | None = None
+    bound: float | None = None
+    scaling: float | str = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -377,9 +371,17 @@ class KnownComplexity(Exploration):
         a = self.effort(pulls.shape[1], budget) / known.complexity
         explore_block(rewards, budget, a, known.bound, self.with_variance, pulls, recommended)
 
+    @classmethod
+    def examples(cls) -> list[Policy]:
+        return [cls(), cls(scaling="paper")]
 
+
+@dataclass(frozen=True)
 class EstimatedComplexity(Exploration):
     """A-GapE and A-GapE-V estimate the complexity anew in every round."""
+
+    bound: float | None = None
+    scaling: float | str = 1.0
 
     def resume(self, n_arms: int, budget: int, progress: Progress, bound: float = 1.0, **known: Any) -> Steps:
         effort = self.effort(n_arms, budget)
@@ -393,7 +395,6 @@ class EstimatedComplexity(Exploration):
         explore_block_adaptively(rewards, budget, effort, known.bound, self.with_variance, pulls, recommended)
 
 
-@dataclass(frozen=True)
 class GapE(KnownComplexity):
     """Gap-based exploration: radius b sqrt(a / T), a = (4/9) (n - K) / H, H = sum_k b^2 / Delta_k^2.
 
@@ -415,16 +416,8 @@ class GapE(KnownComplexity):
     with_variance: ClassVar[bool] = False
     effort_constant: ClassVar[float] = 4 / 9
     error_constant: ClassVar[float] = 144
-    complexity: float | None = None
-    bound: float | None = None
-    scaling: float | str = 1.0
-
-    @classmethod
-    def examples(cls) -> list[Policy]:
-        return [cls(), cls(scaling="paper")]
 
 
-@dataclass(frozen=True)
 class GapEV(KnownComplexity):
     """GapE with variances: radius sqrt(2 a var / T) + 7 a b / (3 (T - 1)), a = (8/9) (n - 2K) / H_v.
 
@@ -448,16 +441,8 @@ class GapEV(KnownComplexity):
     with_variance: ClassVar[bool] = True
     effort_constant: ClassVar[float] = 8 / 9
     error_constant: ClassVar[float] = 512
-    complexity: float | None = None
-    bound: float | None = None
-    scaling: float | str = 1.0
-
-    @classmethod
-    def examples(cls) -> list[Policy]:
-        return [cls(), cls(scaling="paper")]
 
 
-@dataclass(frozen=True)
 class AGapE(EstimatedComplexity):
     """GapE with H estimated in every round, from gaps enlarged by b sqrt(1 / (2T)).
 
@@ -480,15 +465,12 @@ class AGapE(EstimatedComplexity):
     with_variance: ClassVar[bool] = False
     effort_constant: ClassVar[float] = GapE.effort_constant
     error_constant: ClassVar[float] = GapE.error_constant
-    bound: float | None = None
-    scaling: float | str = 1.0
 
     @classmethod
     def examples(cls) -> list[Policy]:
         return [cls(), cls(bound=1, scaling="paper")]
 
 
-@dataclass(frozen=True)
 class AGapEV(EstimatedComplexity):
     """GapE-V with H_v estimated in every round, from enlarged gaps and deviations reduced by b sqrt(2 / (T - 1)).
 
@@ -510,8 +492,6 @@ class AGapEV(EstimatedComplexity):
     with_variance: ClassVar[bool] = True
     effort_constant: ClassVar[float] = GapEV.effort_constant
     error_constant: ClassVar[float] = GapEV.error_constant
-    bound: float | None = None
-    scaling: float | str = 1.0
 
     @classmethod
     def examples(cls) -> list[Policy]:

@@ -158,11 +158,28 @@ class Elimination(Policy):
 
     def schedule(self, n_arms: int, budget: int) -> Schedule:
         """Return the number of pulls and of survivors of each stage."""
-        sizes = schedules.stage_sizes(n_arms)
-        return [(budget // len(sizes), (size + 1) // 2) for size in sizes]
+        raise NotImplementedError
 
     def stage_ends(self, n_arms: int, budget: int) -> Sequence[int]:
         return list(accumulate(pulls for pulls, _ in self.schedule(n_arms, budget)))
+
+    def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
+        return eliminate(progress, self.schedule(n_arms, budget), least_pulled, reuse=self.reuse)
+
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        stages = stage_array(self, pulls.shape[1], budget)
+        eliminate_block(rewards, stages, self.reuse, np.empty((len(pulls), 0)), pulls, recommended)
+
+
+class Halving(Elimination):
+    """Sequential halving: stages of equal length, each keeps the better half of the arms."""
+
+    def __post_init__(self) -> None:
+        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
+
+    def schedule(self, n_arms: int, budget: int) -> Schedule:
+        sizes = schedules.stage_sizes(n_arms)
+        return [(budget // len(sizes), (size + 1) // 2) for size in sizes]
 
     def least_budget(self, n_arms: int) -> int:
         return n_arms * len(schedules.stage_sizes(n_arms))  # one pull per arm in the first stage
@@ -171,38 +188,14 @@ class Elimination(Policy):
     def budget_rule(self) -> str:
         return "one pull per arm in the first of the equally long stages"
 
-    def steps(self, n_arms: int, budget: int, **known: Any) -> Steps:
-        return self.resume(n_arms, budget, Progress.begin(n_arms), **known)
 
-    def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
-        return eliminate(progress, self.schedule(n_arms, budget), least_pulled, reuse=self.reuse)
-
-    def play(
-        self,
-        rewards: Any,
-        budget: int,
-        known: Known,
-        pulls: np.ndarray,
-        recommended: np.ndarray,
-        schedule: Schedule | None = None,
-    ) -> None:
-        """Play a block with compiled code: the stages of the policy's own schedule, or of another.
-
-        A schedule ``[(pulls, 1)]`` is a single stage, and shows how its pulls are allocated.
-        """
-        stages = stage_array(self, schedule, pulls.shape[1], budget)
-        eliminate_block(rewards, stages, self.reuse, np.empty((len(pulls), 0)), pulls, recommended)
-
-
-def stage_array(
-    policy: Elimination, schedule: Schedule | None, n_arms: int, budget: int, sharing: bool = True
-) -> np.ndarray:
+def stage_array(policy: Elimination, n_arms: int, budget: int, sharing: bool = True) -> np.ndarray:
     """Return the pulls and the survivors of each stage, or raise ValueError unless they can be played.
 
     Compiled loops that share the pulls of a stage among its arms need one for each, or, where samples are kept and the
     arms have equally many, none at all.
     """
-    schedule = policy.schedule(n_arms, budget) if schedule is None else schedule
+    schedule = policy.schedule(n_arms, budget)
     stages = np.array(schedule)
     if stages.ndim != 2 or stages.shape[1] != 2 or stages.dtype.kind != "i":
         raise ValueError(f"the schedule of {policy} is {schedule}; it must be a list of (pulls, survivors)")
@@ -238,16 +231,9 @@ class Unif(Elimination):
     def schedule(self, n_arms: int, budget: int) -> Schedule:
         return [(budget, 1)]
 
-    def least_budget(self, n_arms: int) -> int:
-        return n_arms
-
-    @property
-    def budget_rule(self) -> str:
-        return "one pull per arm"
-
 
 @dataclass(frozen=True)
-class SH(Elimination):
+class SH(Halving):
     """Sequential halving (Algorithms 1 and 2): equal pulls in each of ceil(log2 K) stages.
 
     For another schedule, subclass it and override ``schedule(n_arms, budget)``: a list of (pulls, survivors), one per
@@ -270,16 +256,13 @@ class SH(Elimination):
     style: ClassVar[dict[str, str]] = {"color": "#0072B2", "marker": "s", "linestyle": "--"}
     reuse: bool = False
 
-    def __post_init__(self) -> None:
-        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
-
     @classmethod
     def examples(cls) -> list[Policy]:
         return [cls(), cls(reuse=True)]
 
 
 @dataclass(frozen=True)
-class SHVar(Elimination):
+class SHVar(Halving):
     """Sequential halving with known variances (Algorithms 1 and 3): pull where the mean is noisiest.
 
     Parameters
@@ -301,7 +284,7 @@ class SHVar(Elimination):
     reuse: bool = False
 
     def __post_init__(self) -> None:
-        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
+        super().__post_init__()
         if self.variances is not None:
             values = checks.arms("variances", self.variances, least=0)
             checks.settle(self, variances=tuple(values.tolist()))
@@ -320,16 +303,8 @@ class SHVar(Elimination):
     ) -> Steps:
         return eliminate(progress, self.schedule(n_arms, budget), noisiest_mean(variances), reuse=self.reuse)
 
-    def play(
-        self,
-        rewards: Any,
-        budget: int,
-        known: Known,
-        pulls: np.ndarray,
-        recommended: np.ndarray,
-        schedule: Schedule | None = None,
-    ) -> None:
-        stages = stage_array(self, schedule, pulls.shape[1], budget)
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        stages = stage_array(self, pulls.shape[1], budget)
         eliminate_block(rewards, stages, self.reuse, known.variances, pulls, recommended)
 
     @classmethod

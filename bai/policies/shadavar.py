@@ -21,7 +21,7 @@ from ..problems import Bandits
 from ..sampling import Rewards, draw, draw_rewards, has_normals, next_normals, use_normals
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .gaps import reward_bounds
-from .halving import Choose, Elimination, Schedule, eliminate, share_equally, stage_array
+from .halving import Choose, Halving, eliminate, share_equally, stage_array
 from .loops import keep_highest, observe, open_tournament, play_tournament, set_key, tree_size
 from .variance_bounds import Bernstein, ChiSquare, Gaussian, Index, PlugIn, Printed, VarianceBound
 
@@ -63,6 +63,7 @@ class Sums(NamedTuple):
 class Attempt(NamedTuple):
     """The way down to a level: what was known of each arm before, and the rewards drawn on the way."""
 
+    arms: np.ndarray  # those that are pulled
     counts: np.ndarray
     totals: np.ndarray
     squares: np.ndarray
@@ -100,6 +101,15 @@ def is_above(run, level, square, count):
 
 
 @inlined
+def take_in(x, count, total, square, mean):
+    """Return total, sum of squared deviations and mean with reward x, the `count`-th of its arm."""
+    total += x
+    old = mean
+    mean = total / count
+    return total, square + (x - old) * (x - mean), mean
+
+
+@inlined
 def warm_up(run, alive, left, warmup, sums, targets, buffer):
     """Pull the arms in turn until they are warm or nothing is left; return how many pulls are left."""
     warm = warmup
@@ -116,10 +126,7 @@ def warm_up(run, alive, left, warmup, sums, targets, buffer):
         mean = total / count if count > 0 else drawn[0]
         for x in drawn:
             count += 1
-            total += x
-            old = mean
-            mean = total / count
-            square += (x - old) * (x - mean)
+            total, square, mean = take_in(x, count, total, square, mean)
         sums.counts[i], sums.totals[i], sums.squares[i] = count, total, square
         if run.guard > 0:
             for x in drawn:
@@ -129,7 +136,7 @@ def warm_up(run, alive, left, warmup, sums, targets, buffer):
 
 @inlined
 def pull_arm(run, i, most, level, sums, buffer):
-    """Pull arm i, at most `most` times, until its index is at most `level`.
+    """Pull arm i, whose index is above `level`, at most `most` times, until it no longer is.
 
     The rewards also go to `buffer`. Return how many there are.
     """
@@ -138,8 +145,7 @@ def pull_arm(run, i, most, level, sums, buffer):
     if run.slack.size == 0 and has_normals(run.rewards, most):
         normals = run.rewards.normals[next_normals(run.rewards, most) :]
         loc, scale, limits = run.rewards.loc[run.r, i], run.rewards.scale[run.r, i], run.spread[count:]
-        if limits[0] <= 0:  # the printed warm-up makes the first entries of `spread` negative
-            most = 0
+        divisor = float(count)  # an integer would have to be converted in every round
         pulled = most
         for m in range(most):
             if not level * limits[m] < square:
@@ -147,11 +153,8 @@ def pull_arm(run, i, most, level, sums, buffer):
                 break
             x = loc + scale * normals[m]
             buffer[m] = x
-            count += 1
-            total += x
-            old = mean
-            mean = total / count
-            square += (x - old) * (x - mean)
+            divisor += 1.0
+            total, square, mean = take_in(x, divisor, total, square, mean)
         use_normals(run.rewards, pulled)
     else:
         pulled = most
@@ -162,11 +165,9 @@ def pull_arm(run, i, most, level, sums, buffer):
             x = draw(run.rewards, run.r, i, run.before[i] + count)
             buffer[m] = x
             count += 1
-            total += x
-            old = mean
-            mean = total / count
-            square += (x - old) * (x - mean)
-    sums.counts[i], sums.totals[i], sums.squares[i] = count, total, square
+            total, square, mean = take_in(x, count, total, square, mean)
+    sums.counts[i] += pulled
+    sums.totals[i], sums.squares[i] = total, square
     return pulled
 
 
@@ -190,8 +191,13 @@ def next_level(run, alive, left, sums):
 @inlined
 def try_level(run, alive, left, level, sums, attempt):
     """Pull the arms down to a level; return how many pulls it took, or -1 if it was too low and was taken back."""
+    size = 0
+    for i in alive:  # without a branch, which would be mispredicted for many arms
+        attempt.arms[size] = i
+        size += is_above(run, level, sums.squares[i], sums.counts[i])
+    arms = attempt.arms[:size]
     used, deep_enough = 0, True
-    for i in alive:
+    for i in arms:
         attempt.counts[i], attempt.totals[i] = sums.counts[i], sums.totals[i]
         attempt.squares[i] = sums.squares[i]
         attempt.start[i] = used
@@ -199,7 +205,7 @@ def try_level(run, alive, left, level, sums, attempt):
         if used == left and is_above(run, level, sums.squares[i], sums.counts[i]):
             deep_enough = False
     if not deep_enough:
-        for i in alive:
+        for i in arms:
             attempt.ready[i] = sums.counts[i] - attempt.counts[i]
             sums.counts[i], sums.totals[i] = attempt.counts[i], attempt.totals[i]
             sums.squares[i] = attempt.squares[i]
@@ -294,6 +300,7 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
     sums = Sums(np.empty(n_arms, np.int64), floats[0], floats[1], floats[2], floats[3])
     attempt = Attempt(
         np.empty(n_arms, np.int64),
+        np.empty(n_arms, np.int64),
         floats[4],
         floats[5],
         np.empty(stages.pulls.max()),
@@ -333,7 +340,7 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
 
 
 @dataclass(frozen=True)
-class SHAdaVar(Elimination):
+class SHAdaVar(Halving):
     """Sequential halving with unknown variances (Algorithms 1 and 4): overestimate them.
 
     Parameters
@@ -366,7 +373,8 @@ class SHAdaVar(Elimination):
         delta = checks.number("delta", self.delta, above=1e-100, below=1)
         if not isinstance(self.bound, VarianceBound):
             checks.wrong_type("bound", self.bound, "a bound such as bai.variance_bounds.ChiSquare()")
-        checks.settle(self, delta=delta, reuse=checks.flag("reuse", self.reuse))
+        super().__post_init__()
+        checks.settle(self, delta=delta)
 
     def warmup_pulls(self, n_arms: int) -> int:
         """Return after how many pulls `n_arms` arms are warm."""
@@ -381,26 +389,18 @@ class SHAdaVar(Elimination):
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
         if not self.bound.needs_range:
             return Known()
-        return Known(bound=reward_bounds(self, "span", self.bound.span, budget, problem))
+        return Known(span=reward_bounds(self, "span", self.bound.span, budget, problem))
 
-    def resume(self, n_arms: int, budget: int, progress: Progress, bound: float = 0.0, **known: Any) -> Steps:
-        choose = overestimated_mean(self.bound.index(self.delta, budget, bound), self.warmup_pulls)
+    def resume(self, n_arms: int, budget: int, progress: Progress, span: float = 0.0, **known: Any) -> Steps:
+        choose = overestimated_mean(self.bound.index(self.delta, budget, span), self.warmup_pulls)
         return eliminate(progress, self.schedule(n_arms, budget), choose, reuse=self.reuse)
 
-    def play(
-        self,
-        rewards: Any,
-        budget: int,
-        known: Known,
-        pulls: np.ndarray,
-        recommended: np.ndarray,
-        schedule: Schedule | None = None,
-    ) -> None:
-        numbers, survivors = stage_array(self, schedule, pulls.shape[1], budget)
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        numbers, survivors = stage_array(self, pulls.shape[1], budget)
         warmups = [self.warmup_pulls(size) for size in (pulls.shape[1], *survivors[:-1].tolist())]
         stages = Stages(numbers, survivors, np.array(warmups))
         table = self.bound.table(self.delta, budget)
-        spans = np.zeros(len(pulls)) if known.bound is None else known.bound
+        spans = np.zeros(len(pulls)) if known.span is None else known.span
         eliminate_adaptively(rewards, stages, self.reuse, table, spans, pulls, recommended)
 
     @classmethod

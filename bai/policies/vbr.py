@@ -133,29 +133,14 @@ class VBR(Elimination):
         pulls[0] += n_arms
         return list(zip(pulls, range(n_arms - 1, 0, -1), strict=True))
 
-    def least_budget(self, n_arms: int) -> int:
-        return n_arms
-
-    @property
-    def budget_rule(self) -> str:
-        return "one pull per arm"
-
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
         radius = interval_radius(self.gamma)
         choose = by_interval(radius, self.least_pulls, self.pull == "widest")
         upper = lambda tally, arm: tally.mean(arm) + radius(tally, arm)  # noqa: E731
         return eliminate(progress, self.schedule(n_arms, budget), choose, upper, reuse=True)
 
-    def play(
-        self,
-        rewards: Any,
-        budget: int,
-        known: Known,
-        pulls: np.ndarray,
-        recommended: np.ndarray,
-        schedule: Schedule | None = None,
-    ) -> None:
-        stage_pulls, _ = stage_array(self, schedule, pulls.shape[1], budget, sharing=False)
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        stage_pulls, _ = stage_array(self, pulls.shape[1], budget, sharing=False)
         widest = self.pull == "widest"
         reject_block(rewards, stage_pulls, float(self.gamma), self.least_pulls, widest, pulls, recommended)
 
