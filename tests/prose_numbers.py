@@ -281,9 +281,9 @@ def code_numbers(source: str) -> list[Number]:
 
 
 @cache
-def computed(expression: str) -> list[Number]:
-    """Return the value of an expression, or its values if it gives several."""
-    value = eval(expression, dict(NAMES))
+def computed(expression: str, page: "Page") -> list[Number]:
+    """Return the value of an expression, or its values if it gives several; `printed` finds a number of the page."""
+    value = eval(expression, NAMES | {"printed": lambda text: page.printed(text=text)[0].value})
     values = value if hasattr(value, "__iter__") else [value]
     return [Number(f"{v:g}", abs(v), 0.0, sign="-" if v < 0 else "") for v in values]
 
@@ -312,7 +312,7 @@ class Stated:
         if source == "code" or source.startswith("code: "):
             return self.page.written(text=source[6:])
         if source.startswith("="):
-            return computed(source[1:].strip())
+            return computed(source[1:].strip(), self.page)
         name, _, text = source.partition(": ")
         page = self.page if name == "page" else Page.read(name)
         return page.printed(text=text)

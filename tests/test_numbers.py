@@ -174,6 +174,8 @@ def test_declarations_are_checked():
     assert problems(text(prose, **{"0.05": "paper"})) == []
     assert problems(text(prose, **{"0.05": "= 1 / 20"})) == []
     assert len(problems(text(prose, **{"0.05": "= 1 / 30"}))) == 1
+    assert problems(code("show()", "SR 0.25\n"), text(prose, **{"0.05": "= printed('SR {}') / 5"})) == []
+    assert len(problems(code("show()", "SR 0.35\n"), text(prose, **{"0.05": "= printed('SR {}') / 5"}))) == 1
     assert problems(eight, text("## Next\n44 arms", **{"44": "code"})) == []
     assert len(problems(eight, text("## Next\n45 arms", **{"45": "code"}))) == 1
     assert len(problems(text(prose, **{"0.05": "chapters/conclusions: no such line"}))) == 1
