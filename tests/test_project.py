@@ -30,8 +30,9 @@ def test_doi_is_described_as_in_the_citation():
     citation, doi = yaml.safe_load(read("CITATION.cff")), json.loads(read(".zenodo.json"))
     assert (doi["title"], doi["keywords"]) == (citation["title"], citation["keywords"])
     assert (doi["upload_type"], doi["creators"]) == (citation["type"], citation["authors"])
-    assert doi["license"] == citation["license"][0] == tomllib.loads(read("pyproject.toml"))["project"]["license"]
-    assert all(licence in doi["notes"] for licence in citation["license"])
+    code, data = tomllib.loads(read("pyproject.toml"))["project"]["license"].split(" AND ")
+    assert (doi["license"], data) == (citation["license"][0], "LicenseRef-MovieLens-1M") and doi["license"] == code
+    assert all(licence in doi["notes"] for licence in [*citation["license"], "MovieLens 1M", "LICENSE-data.md"])
     papers = [entry["value"] for paper in citation["references"] for entry in paper["identifiers"]]
     assert [entry["identifier"] for entry in doi["related_identifiers"]] == papers
 
