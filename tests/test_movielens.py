@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial import KDTree
 
 import bai
@@ -26,6 +27,7 @@ needs_ratings = pytest.mark.skipif(
     not os.environ.get("BAI_MOVIELENS"), reason="BAI_MOVIELENS does not name ml-1m.zip or its folder"
 )
 NAN = float("nan")
+ROOT = Path(__file__).resolve().parent.parent
 
 
 # --- a small archive, and a server for it ----------------------------------------------------------------
@@ -332,6 +334,32 @@ def test_the_game_is_fair_to_a_file_that_has_nothing_to_do_with_the_rows():
     found = privacy.won(game)
     assert game.inside.shape == (200, 400) and (game.inside.sum(axis=1) == 200).all()
     assert (abs(found["share"] - 0.5) < 2 * (found["high"] - found["share"])).all()
+
+
+# --- the workflows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["book", "newest"])
+def test_the_public_workflows_fetch_the_ratings_before_they_run_the_page(name, server, tmp_path, no_proxy):
+    """The step is run as it stands, but for the address, the hash and the cache."""
+    address, folder = server
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    commands = [step.get("run", "") for step in workflow["jobs"]["test"]["steps"]]
+    (number,) = (i for i, command in enumerate(commands) if "BAI_MOVIELENS" in command)
+    assert any(command.startswith("pytest") for command in commands[number + 1 :])
+    known = f'"{address}/ml-1m.zip", "{KNOWN_HASH}", "{tmp_path / "cache"}"'
+    script = commands[number].replace("download()", f"download({known.replace(chr(34), chr(39))})")
+    environment = os.environ | {
+        "GITHUB_ENV": str(tmp_path / "env"),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+    }
+    subprocess.run(["bash", "-e", "-c", script], env=environment, check=True)
+    variable, _, path = (tmp_path / "env").read_text().strip().partition("=")
+    assert (variable, Path(path).read_bytes()) == ("BAI_MOVIELENS", ARCHIVE)
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE[:100])  # another file stops the workflow
+    Path(path).unlink()
+    assert subprocess.run(["bash", "-e", "-c", script], env=environment, capture_output=True).returncode != 0
 
 
 # --- the command -----------------------------------------------------------------------------------------

@@ -167,8 +167,7 @@ def complete(
     biases = baseline == "biases"
     centre = 0.0 if baseline == "none" else ratings.stars.mean()
     given = sparse.csr_array((ratings.stars - centre, index), shape)
-    ones = sparse.csr_array((np.ones(ratings.stars.size), index), shape)
-    by_movie, by_user = (given, ones), (given.T.tocsr(), ones.T.tocsr())
+    by_movie, by_user = ((side, _ones(side)) for side in (given, given.T.tocsr()))
     movies = np.zeros((shape[0], rank))
     users = rng.normal(0, 0.1, (shape[1], rank))
     if biases:  # movie: (..., its term, 1); user: (..., 1, its term)
@@ -177,10 +176,9 @@ def complete(
     errors = np.empty(rounds)
     with _progress_bar(rounds) if progress else nullcontext() as bar:
         for k in range(rounds):
-            movies = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
-            users = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
-            predicted = np.einsum("ij,ij->i", movies[ratings.movies], users[ratings.users])
-            errors[k] = np.sqrt(np.mean((ratings.stars - centre - predicted) ** 2))
+            movies, _ = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
+            users, squares = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
+            errors[k] = np.sqrt(squares / ratings.stars.size)
             if bar is not None:
                 bar.set_postfix(training_error=f"{errors[k]:.4f}", refresh=False)
                 bar.update()
@@ -200,6 +198,11 @@ def _progress_bar(rounds: int) -> Any:
     return tqdm(total=rounds, desc="completion", unit="round")
 
 
+def _ones(given: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with a one for each rating."""
+    return sparse.csr_array((np.ones(given.nnz), given.indices, given.indptr), given.shape)
+
+
 def _regress(
     given: sparse.csr_array,
     ones: sparse.csr_array,
@@ -208,25 +211,28 @@ def _regress(
     ridge: float,
     biases: bool,
     fixed: int,
-) -> np.ndarray:
-    """Return the ridge regression of each row of `given` on the factors `other` of its columns.
+) -> tuple[np.ndarray, float]:
+    """Return the ridge regression of each row of `given` on the factors `other` of its columns, and its squared error.
 
     With biases the column `fixed` of `own` is 1 and stays so: its part is subtracted first.
     """
     free = np.delete(np.arange(own.shape[1]), fixed) if biases else np.arange(own.shape[1])
     x = other[:, free]
-    target = np.asarray(given @ x)
+    target, error = np.asarray(given @ x), (given.data**2).sum()
     if biases:
-        target = target - ones @ (x * other[:, [fixed]])
+        part = other[:, fixed]
+        target = target - ones @ (x * part[:, None])
+        error += (ones.sum(axis=0) * part - 2 * given.sum(axis=0)) @ part
     d = len(free)
     row, column = np.triu_indices(d)  # the squares are symmetric
     squares = np.empty((len(own), d, d))
     squares[:, row, column] = squares[:, column, row] = ones @ (x[:, row] * x[:, column])
     weight = np.maximum(ones.sum(axis=1), 1) if biases else np.ones(len(own))  # a row without ratings becomes 0
-    squares += ridge * weight[:, None, None] * np.eye(d)
+    solved = np.linalg.solve(squares + ridge * weight[:, None, None] * np.eye(d), target[:, :, None])
+    error += ((squares @ solved - 2 * target[:, :, None]) * solved).sum()
     own = own.copy()
-    own[:, free] = np.linalg.solve(squares, target[:, :, None])[:, :, 0]
-    return own
+    own[:, free] = solved[:, :, 0]
+    return own, max(float(error), 0.0)
 
 
 def anonymous(factors: Factors, rng: np.random.Generator | None = None, least: int = 100) -> Factors:
