@@ -504,7 +504,7 @@ def _nearest_distinct(moments: Any, wanted: np.ndarray, means: np.ndarray) -> np
 
 @cache
 def shipped_factors() -> Factors:
-    """Return the rank-5 factors that ship with the package: 3,706 movies and 6,040 users, both in random order."""
+    """Return the rank-5 factors that ship with the package: 3,706 drawn for movies and 6,040 drawn for users."""
     with resources.files("bai").joinpath("data/movielens.npz").open("rb") as file, np.load(file) as arrays:
         return Factors(*(arrays[name].astype(float) for name in Factors._fields))
 

@@ -15,8 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
+from scipy.spatial import KDTree
 
 import bai
+from bai.book import privacy
 from bai.book import ratings as ml
 from bai.problems import Factors, low_rank_moments, shipped_factors
 
@@ -24,12 +27,13 @@ needs_ratings = pytest.mark.skipif(
     not os.environ.get("BAI_MOVIELENS"), reason="BAI_MOVIELENS does not name ml-1m.zip or its folder"
 )
 NAN = float("nan")
+ROOT = Path(__file__).resolve().parent.parent
 
 
 # --- a small archive, and a server for it ----------------------------------------------------------------
 
 
-def made_up_ratings(seed=1, movies=30, users=40):
+def made_up_ratings(seed=1, movies=250, users=220):
     """Whole stars from two planted factors, half of them known. Ids have holes, as those of the archive."""
     rng = np.random.default_rng(seed)
     full = np.column_stack([np.full(movies, 3.0), rng.normal(size=movies)])
@@ -43,7 +47,7 @@ def lines_of(columns):
 
 
 RATINGS = lines_of(made_up_ratings())
-MOVIES = "".join(f"{movie}::Made-up No. {movie} (1999)::Drama\n" for movie in range(1, 120))
+MOVIES = "".join(f"{movie}::Made-up No. {movie} (1999)::Drama\n" for movie in range(1, 800))
 
 
 def zipped(**files):
@@ -245,57 +249,117 @@ def test_completion_shows_a_bar_with_the_error_when_asked(capsys):
     assert capsys.readouterr().err == ""
 
 
-def directions(side):
-    return side / np.linalg.norm(side, axis=1, keepdims=True)
+# --- anonymity -------------------------------------------------------------------------------------------
 
 
 def parallel_pairs(movies):
-    cosine = directions(np.asarray(movies, float)) @ directions(np.asarray(movies, float)).T
-    return int((np.triu(cosine, 1) > 1 - 1e-6).sum())
+    unit = privacy.directions(np.asarray(movies, float))
+    return int((np.triu(unit @ unit.T, 1) > 1 - 1e-6).sum())
 
 
-def assert_same_moments(ours, theirs, atol=2e-3):
+def assert_similar(ours, theirs, errors=8):
+    """As many rows, with the same mean and about the same spread; chance alone moves a mean by one error."""
     assert ours.shape == theirs.shape
-    np.testing.assert_allclose(ours.mean(axis=0), theirs.mean(axis=0), atol=atol)
-    np.testing.assert_allclose(np.cov(ours.T), np.cov(theirs.T), atol=atol)
+    error = theirs.std(axis=0) * np.sqrt(2 / len(theirs))
+    assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) < errors * error).all()
+    np.testing.assert_allclose(ours.std(axis=0), theirs.std(axis=0), rtol=0.15)
 
 
-def test_the_noise_is_another_one_each_time():
-    factors = Factors(*np.random.default_rng(4).normal(size=(2, 50, 3)))
+def planted_factors(users=3000, single=2000):
+    """Users with heavy tails, and movies with one rating: multiples of their only raters, two for each."""
+    rng = np.random.default_rng(3)
+    people = rng.standard_t(5, (users, 3)) @ rng.normal(size=(3, 3)) + 1
+    return Factors(np.concatenate([5 * people[: single // 2], 3 * people[: single // 2]]) / 10, people)
+
+
+def noisy(rows, rng):
+    """A release that adds noise, a tenth of the spread, to each row."""
+    return rng.permutation(rows + 0.1 * rng.standard_normal(rows.shape) @ np.linalg.cholesky(np.cov(rows.T)).T)
+
+
+def test_the_random_numbers_are_others_each_time():
+    factors = planted_factors()
     assert not np.isin(ml.anonymous(factors).users, ml.anonymous(factors).users).any()
 
 
-class Unshuffled:
-    """A generator that leaves everybody in place, so that the noise can be measured."""
-
-    permutation = staticmethod(np.asarray)
-    standard_normal = np.random.default_rng(8).standard_normal
-
-
-def test_a_hundredth_of_the_variance_of_movies_and_nine_of_users_is_noise():
-    factors = Factors(*np.random.default_rng(7).normal(size=(2, 20_000, 2)))
-    for ours, theirs, share in zip(ml.anonymous(factors, Unshuffled()), factors, (0.1, 0.3), strict=True):
-        kept = [np.corrcoef(ours[:, d], theirs[:, d])[0, 1] ** 2 for d in range(2)]
-        assert 1 - np.mean(kept) == pytest.approx(share**2, rel=0.05)  # standard error 0.7 %
-
-
-def test_anonymous_factors_keep_all_moments_and_forget_who_is_who():
-    rng = np.random.default_rng(3)
-    users = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 1
-    # Movies with one rating: multiples of their only raters, two for each of the first 300 users.
-    factors = Factors(np.concatenate([5 * users[:300], 3 * users[:300]]) / 10, users)
+def test_anonymous_factors_are_as_many_with_similar_moments_and_movies_are_parallel_by_chance_only():
+    factors = planted_factors()
     public = ml.anonymous(factors, np.random.default_rng(5))
     for ours, theirs in zip(public, factors, strict=True):
-        assert_same_moments(ours, theirs, atol=1e-4)
-    order = np.random.default_rng(5)
-    movie_place, user_place = (np.argsort(order.permutation(len(side))) for side in factors)
-    assert (movie_place != np.arange(600)).mean() > 0.9
-    kept = low_rank_moments(public.movies[movie_place], public.users)
-    assert all(np.corrcoef(a, b)[0, 1] > 0.95 for a, b in zip(kept, low_rank_moments(*factors), strict=True))
-    assert parallel_pairs(factors.movies) >= 300
-    assert parallel_pairs(public.movies) == 0
-    nearest = (public.movies[movie_place[:300]] @ directions(public.users).T).argmax(axis=1)
-    assert (nearest == user_place[:300]).mean() < 0.05
+        assert_similar(ours, theirs)
+    assert parallel_pairs(factors.movies) >= 1000
+    assert parallel_pairs(public.movies) < 40
+
+
+@pytest.mark.parametrize("size", [100, 199, 200, 1234])
+def test_groups_partition_the_rows_and_none_is_smaller_than_asked(size):
+    rows = np.random.default_rng(6).normal(size=(size, 3))
+    groups = ml._groups(rows, 100)
+    assert all(100 <= len(group) < 200 for group in groups)
+    np.testing.assert_array_equal(np.sort(np.concatenate(groups)[:, 0]), np.sort(rows[:, 0]))
+
+
+def test_one_row_far_out_is_pulled_in_among_the_others():
+    rows = np.random.default_rng(7).normal(size=(500, 3))
+    rows[0] = 1000
+    drawn = ml.drawn(rows, np.random.default_rng(8))
+    assert abs(drawn).max() < 200
+
+
+def test_whoever_knows_all_rows_but_one_learns_nothing_of_it_from_the_mean():
+    users = planted_factors().users
+    missing = len(users) * ml.drawn(users, np.random.default_rng(9)).mean(axis=0) - users[1:].sum(axis=0)
+    assert (abs(missing - users[0]) > 5 * users.std(axis=0)).any()
+
+
+def test_the_game_is_won_against_rows_and_noise_and_not_against_draws():
+    """The games are random with fixed seeds: 0.03 is 6 standard errors or more."""
+    factors = planted_factors()
+    best = {
+        release.__name__: privacy.won(privacy.play(factors.users, release, splits=10))["share"].max()
+        for release in (noisy, ml.drawn)
+    }
+    assert best["noisy"] > 0.6
+    assert abs(best["drawn"] - 0.5) < 0.03
+    rater = np.tile(np.arange(1000), 2)
+    link = privacy.play(factors.users, ml.drawn, factors.movies, rater, splits=10)
+    direct = privacy.play(factors.users, lambda half, rng: half, factors.movies, rater, splits=10)
+    assert privacy.won(direct).loc["nearest by direction", "share"] > 0.99
+    assert abs(privacy.won(link)["share"] - 0.5).max() < 0.06
+
+
+def test_the_game_is_fair_to_a_file_that_has_nothing_to_do_with_the_rows():
+    rows = np.random.default_rng(1).normal(size=(400, 2))
+    game = privacy.play(rows, lambda half, rng: rng.normal(size=half.shape), splits=200)
+    found = privacy.won(game)
+    assert game.inside.shape == (200, 400) and (game.inside.sum(axis=1) == 200).all()
+    assert (abs(found["share"] - 0.5) < 2 * (found["high"] - found["share"])).all()
+
+
+# --- the workflows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, job", [("book", "test"), ("monthly", "newest")])
+def test_the_public_workflows_fetch_the_ratings_before_they_run_the_page(name, job, server, tmp_path, no_proxy):
+    """The step is run as it stands, but for the address, the hash and the cache."""
+    address, folder = server
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    commands = [step.get("run", "") for step in workflow["jobs"][job]["steps"]]
+    (number,) = (i for i, command in enumerate(commands) if "BAI_MOVIELENS" in command)
+    assert any(command.startswith("pytest") for command in commands[number + 1 :])
+    known = f'"{address}/ml-1m.zip", "{KNOWN_HASH}", "{tmp_path / "cache"}"'
+    script = commands[number].replace("download()", f"download({known.replace(chr(34), chr(39))})")
+    environment = os.environ | {
+        "GITHUB_ENV": str(tmp_path / "env"),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+    }
+    subprocess.run(["bash", "-e", "-c", script], env=environment, check=True)
+    variable, _, path = (tmp_path / "env").read_text().strip().partition("=")
+    assert (variable, Path(path).read_bytes()) == ("BAI_MOVIELENS", ARCHIVE)
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE[:100])  # another file stops the workflow
+    Path(path).unlink()
+    assert subprocess.run(["bash", "-e", "-c", script], env=environment, capture_output=True).returncode != 0
 
 
 # --- the command -----------------------------------------------------------------------------------------
@@ -305,7 +369,7 @@ def test_the_command_writes_the_factors_of_an_archive_or_a_folder(tmp_path, caps
     source = archive_file(tmp_path / "ml-1m.zip", ARCHIVE)
     ml.main([str(source), "--output", str(tmp_path / "one.npz")])
     said = capsys.readouterr().out
-    assert f"{source}: {RATINGS.count(chr(10))} ratings of 30 movies by 40 users" in said
+    assert f"{source}: {RATINGS.count(chr(10)):,} ratings of 250 movies by 220 users" in said
     assert len(said.split("training error per round: ")[1].splitlines()[0].split()) == 40
     with zipfile.ZipFile(source) as archive:
         archive.extractall(tmp_path)
@@ -314,8 +378,8 @@ def test_the_command_writes_the_factors_of_an_archive_or_a_folder(tmp_path, caps
     for name in ("one.npz", "two.npz"):
         with np.load(tmp_path / name) as stored:
             assert sorted(stored.files) == ["movies", "users"]
-            assert_same_moments(stored["movies"], expected.movies)
-            assert_same_moments(stored["users"], expected.users)
+            for name, side in expected._asdict().items():
+                assert stored[name].shape == side.shape and np.isfinite(stored[name]).all()
     assert list(tmp_path.glob("*.part")) == []
 
 
@@ -325,7 +389,7 @@ def test_the_command_downloads(server, tmp_path, no_proxy, monkeypatch):
     monkeypatch.setattr(ml, "download", partial(ml.download, f"{address}/ml-1m.zip", KNOWN_HASH, tmp_path / "cache"))
     ml.main(["--download", "--output", str(tmp_path / "out.npz")])
     with np.load(tmp_path / "out.npz") as stored:
-        assert stored["movies"].shape == (30, 5)
+        assert stored["movies"].shape == (250, 5)
 
 
 def test_the_command_says_what_is_wrong_and_leaves_no_file(tmp_path, monkeypatch):
@@ -384,23 +448,68 @@ def test_the_shipped_file_is_small_and_holds_nothing_but_factors():
     assert parallel_pairs(shipped_factors().movies) == 0
 
 
-@needs_ratings
-def test_the_shipped_factors_are_what_the_ratings_give_and_are_anonymous():
+@pytest.fixture(scope="module")
+def completed():
+    """The ratings, and the factors and errors of their completion."""
     ratings = ml.raw_ratings()
-    factors, errors = ml.complete(ratings)
+    return ratings, *ml.complete(ratings)
+
+
+@needs_ratings
+def test_the_shipped_factors_are_drawn_like_those_that_the_ratings_give(completed):
+    _, factors, errors = completed
     assert (np.diff(errors) < 0).all()
-    shipped = shipped_factors()
-    for ours, theirs in zip(shipped, factors, strict=True):
-        assert_same_moments(ours, theirs)
-    # The movies that have one rating point at their rater. None of the shipped ones points at a user like that.
+    again = ml.anonymous(factors, np.random.default_rng(0))
+    for ours, theirs, fresh in zip(shipped_factors(), factors, again, strict=True):
+        assert_similar(ours, theirs)
+        nearest = [np.median(KDTree(file).query(theirs)[0]) for file in (ours, fresh)]
+        assert nearest[0] == pytest.approx(nearest[1], rel=0.05)
+        assert not np.isin(ours.astype(np.float32), theirs.astype(np.float32)).all(axis=1).any()
+
+
+def single_ratings(ratings):
+    """The movies with one rating, and their raters."""
     single = np.isin(ratings.movies, np.flatnonzero(np.bincount(ratings.movies) == 1))
-    movie, user = ratings.movies[single], ratings.users[single]
+    return ratings.movies[single], ratings.users[single]
+
+
+@needs_ratings
+def test_a_movie_with_one_rating_points_at_its_rater_unless_users_are_drawn(completed):
+    ratings, factors, _ = completed
+    movie, rater = single_ratings(ratings)
     assert movie.size > 100
-    assert ((factors.movies[movie] @ directions(factors.users).T).argmax(axis=1) == user).mean() > 0.95
-    pointing = (directions(factors.movies) @ directions(factors.users).T).max(axis=1) > 1 - 1e-4
-    blurred = (directions(shipped.movies) @ directions(shipped.users).T).max(axis=1) > 1 - 1e-4
-    assert pointing[movie].mean() > 0.95
-    assert blurred.sum() < 20
+    attack = factors.movies[movie], rater
+    direct = privacy.won(privacy.play(factors.users, lambda half, rng: half, *attack))["share"]
+    link = privacy.won(privacy.play(factors.users, ml.drawn, *attack))
+    assert direct["nearest by direction"] > 0.99
+    assert ((link["low"] < 0.5) & (link["high"] > 0.5)).all()
+
+
+@needs_ratings
+def test_only_raters_are_not_found_by_the_movies_that_they_alone_rated(completed):
+    ratings, factors, _ = completed
+    movie, rater = single_ratings(ratings)
+    people = np.unique(rater)
+
+    def release(half, rng):  # without the movies of the others
+        return ml.drawn(np.delete(factors.movies, movie[~np.isin(rater, half)], axis=0), rng)
+
+    found = privacy.won(privacy.play(people, release, factors.users[people], splits=50)).iloc[2:]  # by direction
+    assert ((found["low"] < 0.5) & (found["high"] > 0.5)).all()
+
+
+@needs_ratings
+@pytest.mark.parametrize("side", Factors._fields)
+def test_whether_a_user_or_a_movie_was_there_can_hardly_be_told(side, completed):
+    ratings, factors, _ = completed
+    rows = getattr(factors, side)
+    game = privacy.play(rows, ml.drawn)
+    assert abs(privacy.won(game)["share"] - 0.5).max() < 0.02
+    distance = np.linalg.norm(np.linalg.solve(np.cov(rows.T), (rows - rows.mean(axis=0)).T).T, axis=1)
+    assert privacy.won(game, np.argsort(distance)[-len(rows) // 100 :])["share"].max() < 0.6
+    if side == "movies":
+        count = np.bincount(ratings.movies)
+        assert max(privacy.won(game, np.flatnonzero(count == k))["share"].max() for k in (1, 2, 3)) < 0.56
 
 
 @needs_ratings
@@ -429,6 +538,8 @@ WRONG_VALUES = [
     (lambda: ml.complete(planted(False)[1], ridge=0), "ridge is 0", "above 0"),
     (lambda: ml.complete(planted(False)[1], rounds=0), "rounds is 0", "at least 1"),
     (lambda: ml.complete(planted(False)[1], seed=0.5), "seed is 0.5", "whole number"),
+    (lambda: ml.anonymous(Factors(*np.ones((2, 99, 3)))), "there are 99 rows", "at least 100 are needed"),
+    (lambda: ml.anonymous(planted_factors(), least=0), "least is 0", "at least 1"),
 ]
 
 

@@ -180,13 +180,15 @@ def test_wheel_holds_the_package_and_nothing_else(built):
     names = set(zipfile.ZipFile(built[0]).namelist())
     assert {name for name in names if ".dist-info/" not in name} == stored_files()
     assert {"bai/py.typed", "bai/data/movielens.npz", "bai/book/data/leaderboard.csv"} <= names
-    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    licences = {name.partition(".dist-info/licenses/")[2] for name in names}
+    assert {"LICENSE", "LICENSE-data.md"} <= licences
 
 
 def test_sdist_holds_what_a_build_needs(built):
     with tarfile.open(built[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert stored_files() | {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"} <= names
+    assert stored_files() | {"pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff"} <= names
+    assert {"LICENSE", "LICENSE-data.md"} <= names
     assert not [name for name in names if name.startswith(("tests", "chapters", "tools"))]
 
 

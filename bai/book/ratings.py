@@ -1,11 +1,11 @@
 """The ratings of MovieLens 1M, and how the factors behind ``bai.movielens`` are made from them.
 
 The factors ship with the package. ``python -m bai.book.ratings --download`` makes such factors from the ratings, each
-time with other noise.
+time with other random numbers.
 
 The ratings belong to GroupLens (F. M. Harper and J. A. Konstan, "The MovieLens datasets: history and context", ACM
 Transactions on Interactive Intelligent Systems, 2015). Their licence forbids passing them on, so the package holds a
-model of them only: factors in random order, without the names of movies or users.
+model of them only: factors drawn from a law that is fitted to those of the movies and users.
 """
 
 from __future__ import annotations
@@ -167,8 +167,7 @@ def complete(
     biases = baseline == "biases"
     centre = 0.0 if baseline == "none" else ratings.stars.mean()
     given = sparse.csr_array((ratings.stars - centre, index), shape)
-    ones = sparse.csr_array((np.ones(ratings.stars.size), index), shape)
-    by_movie, by_user = (given, ones), (given.T.tocsr(), ones.T.tocsr())
+    by_movie, by_user = ((side, _ones(side)) for side in (given, given.T.tocsr()))
     movies = np.zeros((shape[0], rank))
     users = rng.normal(0, 0.1, (shape[1], rank))
     if biases:  # movie: (..., its term, 1); user: (..., 1, its term)
@@ -177,10 +176,9 @@ def complete(
     errors = np.empty(rounds)
     with _progress_bar(rounds) if progress else nullcontext() as bar:
         for k in range(rounds):
-            movies = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
-            users = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
-            predicted = np.einsum("ij,ij->i", movies[ratings.movies], users[ratings.users])
-            errors[k] = np.sqrt(np.mean((ratings.stars - centre - predicted) ** 2))
+            movies, _ = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
+            users, squares = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
+            errors[k] = np.sqrt(squares / ratings.stars.size)
             if bar is not None:
                 bar.set_postfix(training_error=f"{errors[k]:.4f}", refresh=False)
                 bar.update()
@@ -200,6 +198,11 @@ def _progress_bar(rounds: int) -> Any:
     return tqdm(total=rounds, desc="completion", unit="round")
 
 
+def _ones(given: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with a one for each rating."""
+    return sparse.csr_array((np.ones(given.nnz), given.indices, given.indptr), given.shape)
+
+
 def _regress(
     given: sparse.csr_array,
     ones: sparse.csr_array,
@@ -208,45 +211,75 @@ def _regress(
     ridge: float,
     biases: bool,
     fixed: int,
-) -> np.ndarray:
-    """Return the ridge regression of each row of `given` on the factors `other` of its columns.
+) -> tuple[np.ndarray, float]:
+    """Return the ridge regression of each row of `given` on the factors `other` of its columns, and its squared error.
 
     With biases the column `fixed` of `own` is 1 and stays so: its part is subtracted first.
     """
     free = np.delete(np.arange(own.shape[1]), fixed) if biases else np.arange(own.shape[1])
     x = other[:, free]
-    target = np.asarray(given @ x)
+    target, error = np.asarray(given @ x), (given.data**2).sum()
     if biases:
-        target = target - ones @ (x * other[:, [fixed]])
+        part = other[:, fixed]
+        target = target - ones @ (x * part[:, None])
+        error += (ones.sum(axis=0) * part - 2 * given.sum(axis=0)) @ part
     d = len(free)
-    squares = (ones @ (x[:, :, None] * x[:, None, :]).reshape(-1, d * d)).reshape(-1, d, d)
+    row, column = np.triu_indices(d)  # the squares are symmetric
+    squares = np.empty((len(own), d, d))
+    squares[:, row, column] = squares[:, column, row] = ones @ (x[:, row] * x[:, column])
     weight = np.maximum(ones.sum(axis=1), 1) if biases else np.ones(len(own))  # a row without ratings becomes 0
-    squares += ridge * weight[:, None, None] * np.eye(d)
+    solved = np.linalg.solve(squares + ridge * weight[:, None, None] * np.eye(d), target[:, :, None])
+    error += ((squares @ solved - 2 * target[:, :, None]) * solved).sum()
     own = own.copy()
-    own[:, free] = np.linalg.solve(squares, target[:, :, None])[:, :, 0]
-    return own
+    own[:, free] = solved[:, :, 0]
+    return own, max(float(error), 0.0)
 
 
-def anonymous(factors: Factors, rng: np.random.Generator | None = None) -> Factors:
-    """Return factors for all to see: in random order, without names, and blurred.
+def anonymous(factors: Factors, rng: np.random.Generator | None = None, least: int = 100) -> Factors:
+    """Return factors for all to see: as many movies and users, none of them one of the given.
 
-    The factors of a movie with a single rating point exactly where those of its only rater do, and two such movies of
-    one rater are parallel, with lengths in the ratio of their stars. So the factors are mixed with Gaussian noise of
-    the same covariance, a tenth of the spread for movies and three tenths for users. Mean and covariance over movies
-    and over users stay what they are. Who knew the noise could take it off again: by default it comes from a
-    generator that nobody can restart.
+    The factors of a movie with a single rating point exactly where those of its only rater do, so neither real movies
+    nor real users may be shown, and noise added to each does not hide them (`bai.book.privacy` measures it). Both
+    sides are drawn instead, see `drawn`: from means and covariances of groups of at least `least` neighbours. Who knew
+    the random numbers would learn these: by default they come from a generator that nobody can restart.
+
+    Moments over all movies and all users come out up to chance. They are not restored, since whoever knows an exact
+    mean and all rows but one knows that one too.
     """
     rng = np.random.default_rng() if rng is None else rng
-    shuffled = [rng.permutation(side) for side in factors]
-    return Factors(*(_blurred(side, share, rng) for side, share in zip(shuffled, (0.1, 0.3), strict=True)))
+    return Factors(*(drawn(side, rng, least).astype(np.float32) for side in factors))
 
 
-def _blurred(side: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    centre, root = side.mean(axis=0), np.linalg.cholesky(np.cov(side.T))
-    mixed = np.sqrt(1 - share**2) * (side - centre) + share * rng.standard_normal(side.shape) @ root.T
-    mixed -= mixed.mean(axis=0)
-    mixed = np.linalg.solve(np.linalg.cholesky(np.cov(mixed.T)), mixed.T).T @ root.T
-    return (centre + mixed).astype(np.float32)
+def drawn(rows: np.ndarray, rng: np.random.Generator, least: int = 100) -> np.ndarray:
+    """Return as many new rows, drawn from a law that is fitted to groups of at least `least` rows.
+
+    The `least` rows farthest from the centre, in units of the spread, are first pulled in to the same distance. Then
+    the rows are halved, at the median of the direction in which they are widest, and so are the halves, while at least
+    `least` are left in each. A group is replaced by as many draws from Student's t law with 5 degrees of freedom that
+    has its mean and covariance. A normal law would lose the heavy tails that single far rows make.
+    """
+    least = checks.integer("least", least, least=1)
+    if len(rows) < least:
+        raise ValueError(f"there are {len(rows)} rows to hide among; at least {least} are needed")
+    centre, root = rows.mean(axis=0), np.linalg.cholesky(np.cov(rows.T))
+    spread = np.linalg.solve(root, (rows - centre).T).T
+    distance = np.linalg.norm(spread, axis=1, keepdims=True)
+    edge = np.sort(distance, axis=0)[-least]
+    new = [_t_draws(group, rng) for group in _groups(spread * edge / np.maximum(distance, edge), least)]
+    return rng.permutation(centre + np.concatenate(new) @ root.T)
+
+
+def _groups(rows: np.ndarray, least: int) -> list[np.ndarray]:
+    if len(rows) < 2 * least:
+        return [rows]
+    widest = np.linalg.eigh(np.cov(rows.T))[1][:, -1]
+    order, half = np.argsort(rows @ widest), len(rows) // 2
+    return [group for part in (order[:half], order[half:]) for group in _groups(rows[part], least)]
+
+
+def _t_draws(group: np.ndarray, rng: np.random.Generator, freedom: int = 5) -> np.ndarray:
+    normal = rng.standard_normal(group.shape) @ np.linalg.cholesky(np.cov(group.T)).T
+    return group.mean(axis=0) + normal * np.sqrt((freedom - 2) / rng.chisquare(freedom, (len(group), 1)))
 
 
 def main(arguments: list[str] | None = None) -> None:
