@@ -42,10 +42,10 @@ def test_plain_and_compiled_make_the_same_pulls_with_64_arms(policy):
         assert_alike(fast, bai.simulate(player, bandits, budget, seed=4, plain=True))
 
 
-@pytest.mark.parametrize("n_arms, budget", [(2, 30), (3, 40), (4, 40)])
+@pytest.mark.parametrize("n_arms, budget", [(2, 11), (2, 30), (3, 24), (5, 60)])
 @pytest.mark.parametrize("policy", [p for p in POLICIES if "GapE" in str(p)], ids=str)
 def test_exploration_breaks_the_many_ties_of_coins_alike(policy, n_arms, budget):
-    bandits = replay(coins, 15, runs=100, n_arms=n_arms, budget=budget)
+    bandits = replay(coins, 15, runs=200, n_arms=n_arms, budget=budget)
     player = informed(policy, bound=1.0, complexity=20.0)
     fast = bai.simulate(player, bandits, budget, seed=16)
     assert_alike(fast, bai.simulate(player, bandits, budget, seed=16, plain=True))

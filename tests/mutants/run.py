@@ -87,12 +87,16 @@ def run_tests(folder: Path, arguments: Iterable[str], compiled: bool, limit: int
     log = folder / "log"
     child = os.fork()
     if child == 0:
-        os.setsid()
-        signal.alarm(limit)
-        with log.open("w") as file:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-        os._exit(_pytest(folder, [*PYTEST, *arguments], compiled))
+        status = 3  # whatever happens, the child ends here
+        try:
+            os.setsid()
+            signal.alarm(limit)
+            with log.open("w") as file:
+                os.dup2(file.fileno(), 1)
+                os.dup2(file.fileno(), 2)
+            status = _pytest(folder, [*PYTEST, *arguments], compiled)
+        finally:
+            os._exit(status)
     _, status, used = os.wait4(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
