@@ -297,6 +297,8 @@ class LowRankBandits(CompiledBandits):
     per_run = ("means", "variances", "arms")
 
     def __init__(self, items: ArrayLike, users: ArrayLike, arms: ArrayLike):
+        self.items: np.ndarray
+        self.users: np.ndarray
         self.items, self.users = _check_factors(items, users, ("items", "users"))
         self.arms: np.ndarray = _check_arms(arms, "items", self.items)
         means, variances = low_rank_moments(self.items, self.users)

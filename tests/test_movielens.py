@@ -339,7 +339,7 @@ def test_the_game_is_fair_to_a_file_that_has_nothing_to_do_with_the_rows():
 # --- the workflows ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, job", [("book", "test"), ("monthly", "newest")])
+@pytest.mark.parametrize("name, job", [("book", "test"), ("release", "test"), ("monthly", "newest")])
 def test_the_public_workflows_fetch_the_ratings_before_they_run_the_page(name, job, server, tmp_path, no_proxy):
     """The step is run as it stands, but for the address, the hash and the cache."""
     address, folder = server
