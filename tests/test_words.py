@@ -1,0 +1,47 @@
+"""How long the pages are: the words that stand before the exercises, in the text and not in the cells."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_WORDS = 2000
+CORE = (
+    "introduction",
+    "setting",
+    "sequential_halving",
+    "known_variances",
+    "unknown_variances",
+    "analysis",
+    "experiments",
+    "synthetic",
+    "movielens",
+    "conclusions",
+)
+
+
+def words(notebook):
+    """The number of words in the text before the exercises, counted between blanks."""
+    text = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    return len("\n".join(text).split("## Exercises")[0].split())
+
+
+def stored(name):
+    return json.loads((ROOT / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8"))
+
+
+def test_the_count_takes_the_text_and_stops_at_the_exercises():
+    cells = [
+        ("markdown", ["# One two\n", "three"]),
+        ("code", ["four = 5"]),
+        ("markdown", ["six\n\n## Exercises\nseven"]),
+    ]
+    assert words({"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}) == 5
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_a_core_page_can_be_read_in_ten_minutes(name):
+    counts = {path.stem: words(stored(path.stem)) for path in sorted((ROOT / "chapters").glob("*.ipynb"))}
+    print(*(f"{count:6,d} {page}" for page, count in counts.items()), sep="\n")
+    assert counts[name] <= MOST_WORDS
