@@ -27,7 +27,7 @@ SLOWEST = [
     "scoreboard.ipynb",
     "large_studies.ipynb",
     "experiments.ipynb",
-    "conclusions.ipynb",
+    "bounded_rewards.ipynb",
     "own_arms.ipynb",
 ]
 
