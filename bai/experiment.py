@@ -78,7 +78,7 @@ class _Player:
 
 
 class Experiment:
-    """A policy that is asked which arm to pull and told what came of it.
+    """A policy that you ask which arm to pull, and tell the reward.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Experiment:
     done : bool
         Whether the policy has its answer.
     best : int
-        The answer; an error while the experiment is not done.
+        The answer; asking for it before the experiment is done is an error.
     pulls, means, deviations : array, shape (K,)
         Number of rewards, their average and their sample standard deviation for each arm, over all stages (NaN
         where there are too few).

@@ -127,7 +127,7 @@ def check_executor(executor: Any) -> Executor:
 
 @dataclass(frozen=True, repr=False)
 class Outcome:
-    """What became of a policy on an ensemble.
+    """How a policy did on an ensemble.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Outcome:
     mistakes : array of bool, shape (R,)
         Whether the named arm has a lower mean than the best.
     regret : array of float, shape (R,)
-        Simple regret: by how much.
+        Simple regret: how much lower.
     """
 
     policy: Policy
@@ -180,8 +180,8 @@ def simulate(
 ) -> Outcome:
     """Play every run of an ensemble once.
 
-    The stream of random numbers depends on the seed and the block of runs only. Two policies with the same seed
-    share it (common random numbers), which makes paired comparisons a little sharper.
+    The random numbers depend only on the seed and the block of runs. Two policies with the same seed
+    share them (common random numbers), which makes paired comparisons a little sharper.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from .sampling import BERNOULLI, GAUSSIAN, LOW_RANK, REPLAY, TABLE, PlainRewards
 
 
 class Bandits:
-    """An ensemble of problems: the base class of all, and of your own.
+    """An ensemble of problems: the base class of all ensembles, including your own.
 
     A subclass with a method `draw` can be played by every policy, in `simulate`, `sweep` and everything built on
     them. It is played pull by pull in Python, which takes 4 microseconds per pull with Unif, 6 with SHAdaVar and 16
@@ -38,7 +38,7 @@ class Bandits:
 
     Examples
     --------
-    Waiting times with an exponential law:
+    Waiting times with an exponential distribution:
 
     >>> import bai
     >>> class Waiting(bai.Bandits):

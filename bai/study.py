@@ -79,7 +79,7 @@ class Until:
 class SweepTable(pd.DataFrame):
     """The table that `sweep` returns: a DataFrame that also knows the runs behind its rows.
 
-    What is filtered or copied from it is a plain DataFrame; ask the original for runs.
+    A filtered or copied table is a plain DataFrame; only the original knows its runs.
 
     Examples
     --------

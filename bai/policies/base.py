@@ -160,7 +160,7 @@ class ShowsChanges:
 
 
 class Policy(ShowsChanges):
-    """A way to spend a budget of pulls and to name the best arm at the end: the base class of all, and of your own.
+    """A way to spend a budget of pulls and to name the best arm at the end: the base class of all, including yours.
 
     A subclass needs a `name` and `steps`, and can then be used wherever the policies of this package can. The rest has
     defaults. Arguments of a policy are best made fields of a frozen dataclass, which gives it equality and a readable
@@ -170,7 +170,7 @@ class Policy(ShowsChanges):
     Attributes
     ----------
     name : str
-        How tables and figures call it.
+        Its name in tables and figures.
     randomised : bool
         Whether `steps` is also given a random generator, as `rng`. All its randomness must come from there.
     style : dict
@@ -178,7 +178,7 @@ class Policy(ShowsChanges):
 
     Examples
     --------
-    Pull the arms in turn, and each time the reward was positive once more:
+    Pull the arms in turn, but stay with an arm as long as its rewards are positive:
 
     >>> import bai
     >>> class Again(bai.Policy):
