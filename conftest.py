@@ -26,6 +26,7 @@ SLOWEST = [
     "movielens.ipynb",
     "scoreboard.ipynb",
     "large_studies.ipynb",
+    "baselines.ipynb",
     "experiments.ipynb",
     "conclusions.ipynb",
     "own_arms.ipynb",
