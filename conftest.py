@@ -26,6 +26,7 @@ SLOWEST = [
     "movielens.ipynb",
     "scoreboard.ipynb",
     "large_studies.ipynb",
+    "baselines.ipynb",
     "experiments.ipynb",
     "bounded_rewards.ipynb",
     "own_arms.ipynb",
