@@ -16,7 +16,7 @@ def test_the_standard_error_of_chances_is_that_of_their_mean():
 
 
 @pytest.mark.parametrize("means, variances, says", [
-    ([1.0, 0.5], [1.0, 0.0], "positive variance"),
+    ([1.0, 0.5], [0.0, 1.0], "positive variance"),
     ([1.0, 1.0], [1.0, 1.0], "one best arm"),
 ])  # fmt: skip
 def test_arms_without_noise_and_two_best_arms_have_no_chances(means, variances, says):

@@ -58,6 +58,7 @@ WRONG_VALUES = [
     (lambda: bai.GaussianBandits([[1.0, 2.0], [1.0]], [1.0, 1.0]), "means cannot be read", "equally long"),
     (lambda: bai.GaussianBandits(np.zeros((2, 2, 2)), np.zeros((2, 2, 2))), "means has shape (2, 2, 2)", "1 or 2 axes"),
     (lambda: bai.GaussianBandits([1.0, 2.0], [1.0, 1.0], runs=0), "runs is 0", "at least 1"),
+    (lambda: bai.SHVar(variances=[1.0]), "variances has shape (1,)", "at least 2 arms"),
     (lambda: bai.GaussianBandits([[1.0, 2.0]] * 2, [[1.0, 1.0]] * 2, runs=3), "runs is 3", "one or the other"),
     (lambda: bai.GaussianBandits(masked(1.0, 2.0), [1.0, 1.0]), "means has masked entries", "leave their arms out"),
     (lambda: bai.GaussianBandits([1.0, 2.0], masked(1.0, 1.0)), "variances has masked entries", "fill them"),

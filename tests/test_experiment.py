@@ -127,6 +127,22 @@ def test_a_forecast_shares_out_pulls_by_the_spread_seen_so_far():
     assert later[1] / later[0] == pytest.approx(9, rel=0.35)
 
 
+def test_one_reward_of_an_arm_is_not_forecast_for_ever():
+    class Collects(bai.Policy):
+        name, seen = "Collects", []
+
+        def steps(self, n_arms, budget):
+            self.seen.clear()
+            for _ in range(budget):
+                self.seen.append((yield 0))
+            return 0
+
+    experiment = bai.Experiment(Collects(), n_arms=2, budget=9)
+    experiment.tell(experiment.ask(), 0.7)
+    experiment.ask_batch(4)
+    assert Collects.seen == [0.7, 0.0, 1.0, 0.0, 1.0]
+
+
 def test_a_bad_batch_is_refused_and_changes_nothing():
     experiment = bai.Experiment(bai.SH(), 4, 80)
     arms = experiment.ask_batch(10)

@@ -76,9 +76,10 @@ def test_comparing_two_policies_of_the_table_is_the_paired_test_of_their_runs():
 
 
 def board(mistakes, both):
-    """A table with one family and policies a, b, c over 1,000 runs."""
-    rows = {"family": "f", "budget": 100, "policy": list("abc"), "runs": 1000, "mistakes": mistakes}
-    return pd.DataFrame(rows | dict(zip("abc", both, strict=True)))
+    """A table with one family and policies a, b, c, ... over 1,000 runs."""
+    names = list("abcd")[: len(mistakes)]
+    rows = {"family": "f", "budget": 100, "policy": names, "runs": 1000, "mistakes": mistakes}
+    return pd.DataFrame(rows | dict(zip(names, both, strict=True)))
 
 
 def test_rank_counts_the_policies_that_err_significantly_less():
@@ -93,6 +94,13 @@ def test_more_families_make_the_tests_stricter():
     assert leaderboard.ranks(one).tolist() == [1, 2, 3]
     two = pd.concat([one, one.assign(family="g")], ignore_index=True)
     assert leaderboard.ranks(two).tolist() == [1, 1, 3, 1, 1, 3]
+
+
+def test_four_policies_make_six_tests():
+    both = [[100, 95, 90, 90], [95, 113, 100, 100], [90, 100, 200, 150], [90, 100, 150, 200]]
+    four = board([100, 113, 200, 200], both)  # a against b: p = 0.011, between 0.05 / 6 and 0.05 / 4
+    assert leaderboard.ranks(four).tolist() == [1, 1, 3, 3]
+    assert leaderboard.ranks(four, level=0.07).tolist() == [1, 2, 3, 3]
 
 
 def test_what_a_policy_is_told_is_what_changes_with_the_problem():

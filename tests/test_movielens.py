@@ -233,6 +233,19 @@ def test_completion_is_what_ridge_regression_of_each_user_gives():
     assert not np.allclose(ml.complete(ratings, rank=2, ridge=0.5, rounds=3, seed=5)[0].users, factors.users)
 
 
+def test_completion_with_biases_weighs_the_ridge_by_the_number_of_ratings():
+    _, ratings = planted("biases")
+    factors, errors = ml.complete(ratings, rank=2, ridge=0.5, rounds=3, baseline="biases")
+    for user in range(80):
+        mine = ratings.users == user
+        movies = factors.movies[ratings.movies[mine]]
+        x, y = movies[:, [0, 1, 3]], ratings.stars[mine] - movies[:, 2]  # which is the mean and the movie's term
+        own = np.linalg.solve(x.T @ x + 0.5 * mine.sum() * np.eye(3), x.T @ y)
+        np.testing.assert_allclose(factors.users[user], [own[0], own[1], 1, own[2]], atol=1e-10)
+    predicted = (factors.movies @ factors.users.T)[ratings.movies, ratings.users]
+    assert errors[-1] == pytest.approx(np.sqrt(np.mean((ratings.stars - predicted) ** 2)))
+
+
 @pytest.mark.parametrize("baseline", ["none", "mean", "biases"])
 def test_a_movie_without_ratings_gets_no_factors_of_its_own(baseline):
     _, ratings = planted(baseline)
@@ -279,8 +292,8 @@ def noisy(rows, rng):
 
 def test_the_random_numbers_are_others_each_time():
     factors = planted_factors()
-    first, second = (set(map(tuple, ml.anonymous(factors).users.tolist())) for _ in range(2))
-    assert len(first) > 1000 and first.isdisjoint(second)
+    twice = np.concatenate([ml.anonymous(factors).users for _ in range(2)])
+    assert len(np.unique(twice, axis=0)) == len(twice)
 
 
 def test_anonymous_factors_are_as_many_with_similar_moments_and_movies_are_parallel_by_chance_only():
@@ -298,6 +311,18 @@ def test_groups_partition_the_rows_and_none_is_smaller_than_asked(size):
     groups = ml._groups(rows, 100)
     assert all(100 <= len(group) < 200 for group in groups)
     np.testing.assert_array_equal(np.sort(np.concatenate(groups)[:, 0]), np.sort(rows[:, 0]))
+
+
+def test_too_few_rows_to_hide_among_are_refused():
+    with pytest.raises(ValueError, match="there are 99 rows to hide among; at least 100 are needed"):
+        ml.drawn(np.random.default_rng(6).normal(size=(99, 3)), np.random.default_rng(7))
+
+
+def test_draws_have_the_mean_and_the_spread_of_their_group():
+    group = np.random.default_rng(6).normal(size=(150, 2)) * [1, 10] + 50
+    drawn = np.concatenate([ml._t_draws(group, np.random.default_rng(seed)) for seed in range(200)])
+    np.testing.assert_allclose(drawn.mean(axis=0), group.mean(axis=0), rtol=0.01)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(group.T), atol=0.1 * group.std(axis=0).prod(), rtol=0.1)
 
 
 def test_one_row_far_out_is_pulled_in_among_the_others():
@@ -335,6 +360,8 @@ def test_the_game_is_fair_to_a_file_that_has_nothing_to_do_with_the_rows():
     found = privacy.won(game)
     assert game.inside.shape == (200, 400) and (game.inside.sum(axis=1) == 200).all()
     assert (abs(found["share"] - 0.5) < 2 * (found["high"] - found["share"])).all()
+    quarter = privacy.won(privacy.Game(*(part[:50] for part in game)))
+    np.testing.assert_allclose(found["high"] - found["low"], (quarter["high"] - quarter["low"]) / 2, rtol=0.25)
 
 
 # --- the workflows ---------------------------------------------------------------------------------------

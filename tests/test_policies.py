@@ -9,6 +9,7 @@ import pytest
 import bai
 from bai import theory, variance_bounds
 from bai.policies.base import Known, Policy, Tally, argmax, check_arm, play_steps
+from bai.policies.gaps import may_cross
 from bai.policies.halving import SR
 
 
@@ -166,3 +167,27 @@ def test_a_subclass_with_steps_of_its_own_is_played_by_them():
 
     assert First.play is Policy.play
     assert First().resume(2, 2, None) is None
+
+
+@pytest.mark.parametrize(
+    ("means", "pulled", "expected"),
+    [  # arm 0 was the best, arm 1 the second, and the third mean was 1
+        ([3.0, 2.0, 1.0], 0, (1.0, False)),
+        ([2.0, 2.0, 1.0], 0, (1.0, True)),
+        ([3.0, 1.0, 1.0], 1, (1.0, False)),
+        ([3.0, 0.9, 1.0], 1, (1.0, True)),
+        ([3.0, 3.0, 1.0], 1, (1.0, True)),
+        ([3.0, 2.0, 1.5], 2, (1.5, False)),
+        ([3.0, 2.0, 0.5], 2, (1.0, False)),  # a bound: another arm may have this mean
+        ([3.0, 2.0, 2.0], 2, (2.0, True)),
+    ],
+)
+def test_after_a_pull_the_two_best_are_looked_up_again_if_they_may_have_changed(means, pulled, expected):
+    assert getattr(may_cross, "py_func", may_cross)(np.array(means), pulled, 0, 1, 1.0) == expected
+
+
+@pytest.mark.parametrize("budget", range(6, 20))
+def test_top_two_pulls_the_challenger_when_the_balance_is_even(budget):
+    bandits = bai.ReplayBandits(np.tile([0.0, 1.0], (1, 2, 10)), [[0.5, 0.5]], [[0.25, 0.25]])
+    plain, fast = (bai.simulate(bai.TopTwo(), bandits, budget, seed=1, plain=plain) for plain in (True, False))
+    np.testing.assert_array_equal(plain.pulls, fast.pulls)

@@ -97,3 +97,23 @@ def test_a_problem_of_ones_own_is_asked_about_its_own_runs_and_arms():
     rewards = part.rewards(np.array([[2, 0, 1], [0, 1, 2]]), np.random.default_rng(0))
     assert [rewards.draw(run, 0, 0) for run in (0, 1)] == [32, 40]
     assert part.draw(1, 2, np.random.default_rng(0)) == 42
+
+
+def test_a_replay_gives_each_run_and_arm_its_own_stack():
+    stacks = np.arange(24.0).reshape(2, 3, 4)
+    order = np.array([[2, 0, 1], [1, 2, 0]])
+    rewards = bai.ReplayBandits(stacks, np.ones((2, 3)), np.ones((2, 3))).rewards(order, np.random.default_rng(0))
+    drawn = [[[sampling.draw(rewards, r, p, k) for k in range(4)] for p in range(3)] for r in range(2)]
+    np.testing.assert_array_equal(drawn, np.take_along_axis(stacks, order[..., None], axis=1))
+
+
+def test_selected_runs_are_those_runs():
+    bandits = bai.synthetic(3, 6, seed=1)
+    np.testing.assert_array_equal(bandits.select(np.array([4, 2])).means, bandits.means[[4, 2]])
+
+
+def test_a_fingerprint_sees_every_run():
+    means = np.random.default_rng(2).random((2, 4, 3))
+    means[1, 0] = means[0, 0]
+    first, second = (bai.GaussianBandits(each, np.ones((4, 3))).fingerprint() for each in means)
+    assert first != second

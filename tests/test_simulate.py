@@ -98,6 +98,13 @@ def test_regret_is_the_shortfall_of_the_named_arm():
     np.testing.assert_array_equal(out.mistakes, out.recommended != 0)
 
 
+def test_a_replay_needs_as_many_rewards_as_the_budget():
+    bandits = bai.ReplayBandits(np.ones((1, 2, 9)), [[1, 0]], [[1, 1]])
+    assert bai.simulate(bai.Unif(), bandits, 9, seed=0).pulls.sum() == 9
+    with pytest.raises(ValueError, match="budget is 10, but the stacks hold 9"):
+        bai.simulate(bai.Unif(), bandits, 10, seed=0)
+
+
 def test_table_rewards_are_resampled_with_equal_chances():
     table = np.array([[0.0, 0.0, 0.0, 1.0], [0.3, 0.3, 0.3, 0.3]])
     out = bai.simulate(bai.Unif(), bai.TableBandits(table, np.tile([0, 1], (40_000, 1))), 4, seed=13)
@@ -115,6 +122,8 @@ def test_synthetic_is_section_5_1():
         assert bandits.means.mean() == pytest.approx(nominal.mean(), abs=5 * 0.05 / np.sqrt(runs * n_arms))
         assert bandits.variances.mean() == pytest.approx(variances.mean(), rel=0.01)
         assert (bandits.means**2).mean() == pytest.approx((nominal**2).mean() + 0.05**2, rel=0.01)
+        pairs = (bandits.means * bandits.variances).mean()  # of a mean and its own variance
+        assert pairs == pytest.approx((nominal * variances).mean(), rel=0.01)
         assert bandits.variances.max() <= 1.5 * variances.max()
         assert bandits.variances.min() >= 0.5 * variances.min()
         assert len(set(bandits.best[:200].tolist())) == n_arms  # random order
@@ -265,6 +274,14 @@ def test_curves_draw_one_line_with_intervals_per_policy():
     assert len(ax.containers) == 2
     heights = np.asarray(ax.containers[0].lines[0].get_ydata(), dtype=float)
     np.testing.assert_allclose(heights, table["mistake_rate"].to_numpy()[:2])
+    ends = np.array([segment[:, 1] for segment in ax.containers[0].lines[2][0].get_segments()])
+    np.testing.assert_allclose(ends, table[["low", "high"]].to_numpy()[:2])
+
+
+def test_curves_run_from_left_to_right_whatever_the_order_of_the_budgets():
+    table = bai.sweep(bai.SH(), bai.synthetic(4, 200, seed=24), [100, 50], seed=25)
+    ax = bai.plots.mistake_curves(table, ax=plt.figure().gca())
+    assert ax.containers[0].lines[0].get_xdata().tolist() == [50, 100]
 
 
 def test_variants_look_like_their_policy():

@@ -49,6 +49,21 @@ def test_another_study_is_played_and_not_stored(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_study_with_another_seed_is_another_study(tmp_path):
+    for seed in (2, 3):
+        stored.sweep(bai.SH(), PROBLEM, 60, seed=seed, recompute=True, folder=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_study_is_played_anew_if_the_environment_says_so_and_only_then(tmp_path, monkeypatch):
+    monkeypatch.delenv("BAI_RECOMPUTE", raising=False)
+    study(tmp_path, recompute=None)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setenv("BAI_RECOMPUTE", "1")
+    study(tmp_path, recompute=None)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_runs_that_come_out_differently_are_noticed(tmp_path, monkeypatch):
     study(tmp_path, recompute=True, policies=[Fickle()])
     assert len(study(tmp_path, policies=[Fickle()])) == 2

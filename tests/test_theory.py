@@ -316,6 +316,8 @@ def test_theorem_3_asks_for_both_a_small_delta_and_a_large_budget():
     assert theory.theorem_3_condition(2, [100, 10_000, 10**9], 1e-6).tolist() == [False, True, False]
     assert theory.theorem_3_condition(2, 10_000, 1e-6) is True
     assert theory.theorem_3_least_budget(64, 0.05) == 27_049
+    least = theory.theorem_3_least_budget(64, 1e-9)
+    assert theory.theorem_3_condition(64, [least - 1, least], 1e-9).tolist() == [False, True]
     assert not theory.theorem_3_condition(64, [1000, 27_049, 10**6], 0.05).any()
 
 
