@@ -42,6 +42,10 @@ class Claim:
         Whether the published points can decide it.
     world : str
         The problem it is about.
+    about : tuple of Point
+        Points of a reconstructed policy that it judges. If the reconstruction matches none of them, it is not testable.
+    headline : bool
+        Whether the reading that fits the published curves best decides it.
 
     Examples
     --------
@@ -55,6 +59,8 @@ class Claim:
     function: Callable[[Any], Answer]
     on_points: bool = True
     world: str = "synthetic"
+    about: tuple[Point, ...] = ()
+    headline: bool = False
 
 
 # --- several settings, several rivals --------------------------------------------------------------------
@@ -270,6 +276,10 @@ def robust(e: Played) -> Answer:
 # --- the claims ------------------------------------------------------------------------------------------
 
 
+def _vbr(settings: Settings) -> tuple[Point, ...]:
+    return tuple(Point(*s, "VBR") for s in settings)
+
+
 def _others(*names: str) -> list[str]:
     return [name for name in OURS + PRIOR if name not in names]
 
@@ -289,6 +299,7 @@ def _best_in_most_claim(circle: str) -> Claim:
         f"both beat all others in more than half of {len(settings)} settings; fails if one is beaten in half or more",
         lambda e: best_in_most(e, prior, settings),
         on_points=prior == PRIOR,
+        headline=True,
     )
 
 
@@ -404,12 +415,14 @@ ON_FIGURE_2 = (
         "At small budgets VBR outperforms SHAdaVar.",
         "VBR beats it at n = 1000",
         lambda e: better_at(e, "VBR", "SHAdaVar", FIGURE_2[:1]),
+        about=_vbr(FIGURE_2[:1]),
     ),
     Claim(
         "5.1",
         "At large budgets SHAdaVar outperforms VBR.",
         "SHAdaVar beats it at n = 5000 and 6000",
         lambda e: better_at(e, "SHAdaVar", "VBR", FIGURE_2[4:]),
+        about=_vbr(FIGURE_2[4:]),
     ),
     Claim(
         "5.1",
@@ -479,6 +492,7 @@ ON_MOVIES = (
         "SHVar and SHAdaVar beat it at n = 1000",
         lambda e: vbr_poor_at(e, FIGURE_5[0]),
         world=MOVIES,
+        about=_vbr(FIGURE_5[:1]),
     ),
     Claim(
         "5.2",
@@ -486,6 +500,7 @@ ON_MOVIES = (
         "at n = 5000 it beats neither, and neither beats it",
         lambda e: vbr_on_par_at(e, FIGURE_5[-1]),
         world=MOVIES,
+        about=_vbr(FIGURE_5[-1:]),
     ),
     Claim(
         "5.2",
@@ -500,6 +515,7 @@ ON_MOVIES = (
         "SHVar and SHAdaVar beat it at each of 5 budgets",
         lambda e: vbr_poor_everywhere(e, FIGURE_6),
         world=MOVIES,
+        about=_vbr(FIGURE_6),
     ),
     Claim(
         "5.2, 7",

@@ -236,7 +236,7 @@ class Played(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class Published(Evidence):
-    """The published points. They know no runs, so their errors are those of independent points.
+    """The published points. Which runs were mistakes is unknown, so their errors are those of independent points.
 
     Parameters
     ----------

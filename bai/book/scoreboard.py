@@ -8,17 +8,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import pandas as pd
 
 from . import paper
 from .claims import CLAIMS, Claim
-from .evidence import Answer, Evidence, Played, Published
+from .evidence import Answer, Evidence, Played, Point, Published
 from .readings import KEY, OURS, PRIOR, PUBLISHED_RUNS
 
 FURTHER = 80  # tests that the claims may need in each reading, beyond those of all pairs
 WORDS = {True: "holds", False: "fails", None: "open"}
+EVERY, SOME, NO, OPEN, UNTESTABLE = (
+    "reproduced under every reading",
+    "reproduced only under some",
+    "not reproduced",
+    "open",
+    "not testable",
+)
 
 
 @dataclass(frozen=True)
@@ -44,20 +52,44 @@ class Row:
     holds : mapping of str to bool or None
         The answer under each reading.
     evidence : str
-        What the answer under the first reading rests on.
+        What the answer under the deciding reading, or else the first one, rests on.
     published : str
         What the published points say: "holds", "fails" or "open"; empty if they cannot decide.
+    deciding : str
+        The reading that decides; empty if all count alike.
+    testable : bool
+        False if the claim is about a reconstructed policy that matches none of the published points it is about.
     """
 
     claim: Claim
     holds: Mapping[str, bool | None]
     evidence: str
     published: str
+    deciding: str = ""
+    testable: bool = True
 
     @property
     def verdict(self) -> str:
         """The verdict over all readings."""
-        return verdict(self.holds)
+        if not self.testable:
+            return UNTESTABLE
+        if not self.deciding or len(set(self.holds.values())) == 1:
+            return verdict(self.holds)
+        first = verdict({self.deciding: self.holds[self.deciding]})
+        others = [f"{WORDS[answer]} under {name}" for name, answer in self.holds.items() if name != self.deciding]
+        return f"{first} under {self.deciding}, the best fit; {', '.join(others)}"
+
+    @property
+    def kind(self) -> str:
+        """The kind of verdict: one of five."""
+        answers = set(self.holds.values())
+        if not self.testable:
+            return UNTESTABLE
+        if answers == {True}:
+            return EVERY
+        if self.deciding:
+            answers = {self.holds[self.deciding]}
+        return SOME if True in answers else NO if False in answers else OPEN
 
 
 # --- verdicts --------------------------------------------------------------------------------------------
@@ -98,6 +130,26 @@ def verdict(holds: Mapping[str, bool | None]) -> str:
     return f"reproduced only under {under[True]}{rest}" if under[False] or rest else "reproduced"
 
 
+def matches(e: Played, published: Published, point: Point) -> bool:
+    """Return whether ours lies within three joint standard errors, plus the reading error, of a published point."""
+    ours, theirs = e.rate(*point), published.rate(*point)
+    error = sqrt(ours * (1 - ours) / e.runs + theirs * (1 - theirs) / published.runs)
+    return abs(ours - theirs) <= 3 * error + published.reading_error
+
+
+def best_fit(world: World) -> str:
+    """Return the reading that matches the most published points, the first of them if several do."""
+    points = list(world.published.points())
+    counts = {name: sum(matches(e, world.published, p) for p in points) for name, e in world.readings.items()}
+    return max(counts, key=counts.__getitem__)
+
+
+def can_be_tested(claim: Claim, world: World) -> bool:
+    """Return whether under some reading a published point that the claim is about is matched, if it names any."""
+    readings = world.readings.values()
+    return not claim.about or any(matches(e, world.published, p) for e in readings for p in claim.about)
+
+
 def score(worlds: Mapping[str, World], claims: Iterable[Claim] = CLAIMS, further: int = FURTHER) -> list[Row]:
     """Judge claims under all readings of their worlds.
 
@@ -110,7 +162,9 @@ def score(worlds: Mapping[str, World], claims: Iterable[Claim] = CLAIMS, further
         answers = {name: judge(claim, e) for name, e in world.readings.items()}
         holds = {name: answer.holds for name, answer in answers.items()}
         published = WORDS[judge(claim, world.published).holds] if claim.on_points else ""
-        rows.append(Row(claim, holds, next(iter(answers.values())).said, published))
+        deciding = best_fit(world) if claim.headline else ""
+        said = answers[deciding or next(iter(answers))].said
+        rows.append(Row(claim, holds, said, published, deciding, can_be_tested(claim, world)))
     most = max(len(e.tested) for world in worlds.values() for e in world.readings.values())
     if most > further:
         raise ValueError(
@@ -134,12 +188,13 @@ def markdown_table(board: Sequence[Row]) -> str:
 
 
 def summary(board: Sequence[Row]) -> str:
-    """Return in text how many claims got which verdict, and how they fare under each reading."""
-    verdicts = pd.Series([row.verdict for row in board])
-    lines = [verdicts.value_counts().sort_index().to_string(), ""]
-    lines.append(f"{(verdicts == 'reproduced').sum()} of {len(board)} claims reproduced under every reading")
-    for world, name in dict.fromkeys((row.claim.world, name) for row in board for name in row.holds):
-        answers = [row.holds[name] for row in board if row.claim.world == world]
+    """Return in text how many claims got which kind of verdict, and how those that can be tested fare per reading."""
+    kinds = [row.kind for row in board]
+    lines = [f"{kind}: {kinds.count(kind)}" for kind in (EVERY, SOME, NO, OPEN, UNTESTABLE)]
+    lines += [f"all claims: {len(board)}", ""]
+    tested = [row for row in board if row.testable]
+    for world, name in dict.fromkeys((row.claim.world, name) for row in tested for name in row.holds):
+        answers = [row.holds[name] for row in tested if row.claim.world == world]
         hold, fail, remain = (answers.count(answer) for answer in WORDS)
         lines.append(f"{world}, {name}: {hold} hold, {fail} fail, {remain} open")
     decided = [row.published for row in board if row.published]
