@@ -91,7 +91,8 @@ def _nearness(known: np.ndarray, file: np.ndarray) -> np.ndarray:
     unit = np.linalg.inv(np.linalg.cholesky(np.cov(known.T))).T  # distances are in units of the spread
     pairs = (file @ unit, known @ unit), (directions(file), directions(known))
     near = [KDTree(x).query(y, k=10)[0] for x, y in pairs]
-    return -np.array([score for d in near for score in (d[:, 0], np.log(d + 1e-12).mean(axis=1))])
+    scores = np.array([score for d in near for score in (d[:, 0], np.log(d + 1e-12).mean(axis=1))])
+    return -np.round(scores, 9)  # movies with the same ratings tie, whatever a processor makes of the last digit
 
 
 def _share(inside: np.ndarray, outside: np.ndarray) -> float:
