@@ -25,7 +25,7 @@ window.baiLive = (() => {
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
 
   const start = async () => {
-    if (typeof WebAssembly !== "object" || typeof Worker !== "function") throw new Error("this browser has no WebAssembly");
+    if (!possible()) throw new Error("this browser has no WebAssembly");
     await load(`${here}engine.js`);
     const {source, bai, libm} = window.baiEngine;
     const address = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
@@ -64,15 +64,34 @@ window.baiLive = (() => {
     });
   };
 
+  /**
+   * Fill every box of a live part. Where the engine cannot run, what stands there stays.
+   * @param {string} name
+   * @param {(box: HTMLElement, tools: {ui: any, chart: any, policies: Record<string, any>}) => void} fill
+   */
+  const register = (name, fill) => {
+    if (!possible()) return;
+    for (const place of document.querySelectorAll(`.bai-live[data-live="${name}"]`)) {
+      const box = document.createElement("div");
+      box.className = "bai-live-box";
+      fill(box, {ui: window.baiUI, chart: window.baiChart, policies: window.baiPolicies});
+      place.append(box);
+      place.classList.add("bai-live-on");
+    }
+  };
+
+  /** Whether the engine can run here at all. */
+  const possible = () => typeof WebAssembly === "object" && typeof Worker === "function";
+
   return {
     here,
+    register,
+    possible,
     load,
     simulate: (given, options) => ask("simulate", given, options),
     trace: (given, options) => ask("trace", given, options),
     instances: (problem) => ask("instances", {problem}),
     leastBudget: (policy, arms) => ask("least", {policy, arms}),
     evaluate: (name, values) => ask("evaluate", {name, values}),
-    /** Whether the engine can run here at all. */
-    possible: () => typeof WebAssembly === "object" && typeof Worker === "function",
   };
 })();
