@@ -7,10 +7,12 @@
 
 The part is drawn by `_static/live/figures/NAME.js`; see `_static/live/README.md`. Only pages with a live part load
 scripts. Two scripts are made when the book is built: `engine.js`, the worker and the compiled loops as text, because a
-page opened from a disk may not read other files; and `policies.js`, how each policy looks.
+page opened from a disk may not read other files; and `book.js`, what live parts take from the book: how policies look, and
+the problems and policies of the leaderboard.
 """
 
 import base64
+import dataclasses
 import html
 import json
 from pathlib import Path
@@ -20,10 +22,11 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import bai
+from bai.book import leaderboard, paper
 
 LIVE = Path(__file__).resolve().parent.parent / "_static" / "live"
 ENGINE = ("seeds", "plans", "machine", "play", "worker")
-SHARED = ("live", "policies", "ui", "chart")  # the scripts of every page with a live part, in this order
+SHARED = ("live", "book", "ui", "chart", "stats")  # the scripts of every page with a live part, in this order
 
 
 def engine_script():
@@ -33,13 +36,55 @@ def engine_script():
     return f"window.baiEngine = {json.dumps({'source': source, **parts})};\n"
 
 
-def policies_script():
-    """The script that says how each policy looks, in the order of the registry."""
-    looks = {policy.__name__: {"label": policy.name, **policy.style} for policy in bai.REGISTRY}
-    return f"window.baiPolicies = {json.dumps(looks)};\n"
+def as_given(value):
+    """A policy, or the bound of SHAdaVar, as the engine takes it: the name of its class and its arguments."""
+    if not dataclasses.is_dataclass(value):
+        return value
+    given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    changed = {name: as_given(part) for name, part in given.items() if part is not None}
+    return {"name": type(value).__name__, **changed}
 
 
-MADE = {"engine.js": engine_script, "policies.js": policies_script}
+def in_python(value):
+    """A policy, or a bound, as one writes it in Python, without what is so by default."""
+    if not dataclasses.is_dataclass(value):
+        return repr(value)
+    fields = [field for field in dataclasses.fields(value) if getattr(value, field.name) != field.default]
+    inside = ", ".join(f"{field.name}={in_python(getattr(value, field.name))}" for field in fields)
+    bound = isinstance(value, bai.variance_bounds.VarianceBound)
+    return f"bai.{'variance_bounds.' if bound else ''}{type(value).__name__}({inside})"
+
+
+def as_problem(name, family):
+    """A Gaussian family of the leaderboard as the engine takes it."""
+    sample = family.make(1, 0)
+    if isinstance(family.make, leaderboard.Scattered):
+        parts = {key: part for key, part in family.make._asdict().items() if part is not None}
+        return {"kind": "uniform", "arms": sample.n_arms, **parts}
+    if name == "equal variances":
+        return {"kind": "equal", "arms": sample.n_arms, "variance": float(sample.variances[0, 0])}
+    return {"kind": "synthetic", "arms": sample.n_arms, "best": "quiet" if "quiet" in name else "noisy"}
+
+
+def book_script():
+    """The script that says what live parts take from the book."""
+    book = {
+        "policies": {policy.__name__: {"label": policy.name, **policy.style} for policy in bai.REGISTRY},
+        "variants": [
+            {"label": label, "policy": as_given(policy), "python": in_python(policy)}
+            for label, policy in leaderboard.POLICIES.items()
+        ],
+        "families": [
+            {"name": name, "about": family.about, "budgets": family.budgets, "problem": as_problem(name, family)}
+            for name, family in leaderboard.FAMILIES.items()
+            if isinstance(family.make(1, 0), bai.GaussianBandits)
+        ],
+        "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2]},
+    }
+    return f"window.baiBook = {json.dumps(book)};\n"
+
+
+MADE = {"engine.js": engine_script, "book.js": book_script}
 
 
 class Live(SphinxDirective):

@@ -86,19 +86,20 @@ window.baiChart = (() => {
   const DASHES = {"-": null, "--": "7 4", ":": "2 4", "-.": "8 4 2 4"};
 
   /** A marker of Matplotlib's by its letter. @returns {SVGElement} */
-  const marker = (letter, x, y, size = 5) => {
-    if (!SHAPES[letter]) return svg("circle", {cx: x, cy: y, r: size * 0.9});
+  const marker = (letter, x, y, {size = 5, open = false} = {}) => {
+    const look = {class: open ? "bai-open" : null};
+    if (!SHAPES[letter]) return svg("circle", {cx: x, cy: y, r: size * 0.9, ...look});
     const corners = SHAPES[letter].map(([dx, dy]) => `${(x + size * 1.1 * dx).toFixed(2)},${(y + size * 1.1 * dy).toFixed(2)}`);
-    return svg("polygon", {points: corners.join(" ")});
+    return svg("polygon", {points: corners.join(" "), ...look});
   };
 
   /** A short line with the marker of a policy, for a legend or a list. @returns {SVGElement} */
-  const swatch = ({color, marker: letter, linestyle}) =>
+  const swatch = ({color, marker: letter, linestyle, open}) =>
     svg(
       "svg",
       {width: 34, height: 14, viewBox: "0 0 34 14", class: "bai-series bai-swatch", style: `--series: ${color}`, "aria-hidden": "true"},
       svg("line", {x1: 0, x2: 34, y1: 7, y2: 7, "stroke-dasharray": DASHES[linestyle]}),
-      marker(letter, 17, 7),
+      marker(letter, 17, 7, {open}),
     );
 
   /**
@@ -164,8 +165,8 @@ window.baiChart = (() => {
   };
 
   /**
-   * A line with markers and, where points have `low` and `high`, intervals.
-   * @param {{color: string, marker: string, linestyle: string, points: {x: number, y: number, low?: number, high?: number}[]}} series
+   * A line with markers, open ones if so said, and intervals where points have `low` and `high`.
+   * @param {{color: string, marker: string, linestyle: string, open?: boolean, points: {x: number, y: number, low?: number, high?: number}[]}} series
    * @returns {SVGElement}
    */
   const line = (series, x, y) => {
@@ -176,7 +177,7 @@ window.baiChart = (() => {
       if (p.low !== undefined)
         group.append(svg("line", {class: "bai-interval", x1: x(p.x), x2: x(p.x), y1: clip(p.low), y2: clip(p.high)}));
     group.append(svg("path", {d: path, "stroke-dasharray": DASHES[series.linestyle]}));
-    for (const p of series.points) group.append(marker(series.marker, x(p.x), clip(p.y)));
+    for (const p of series.points) group.append(marker(series.marker, x(p.x), clip(p.y), {open: series.open}));
     return group;
   };
 

@@ -67,14 +67,14 @@ window.baiLive = (() => {
   /**
    * Fill every box of a live part. Where the engine cannot run, what stands there stays.
    * @param {string} name
-   * @param {(box: HTMLElement, tools: {ui: any, chart: any, policies: Record<string, any>}) => void} fill
+   * @param {(box: HTMLElement, tools: {ui: any, chart: any, stats: any, book: any}) => void} fill
    */
   const register = (name, fill) => {
     if (!possible()) return;
     for (const place of document.querySelectorAll(`.bai-live[data-live="${name}"]`)) {
       const box = document.createElement("div");
       box.className = "bai-live-box";
-      fill(box, {ui: window.baiUI, chart: window.baiChart, policies: window.baiPolicies});
+      fill(box, {ui: window.baiUI, chart: window.baiChart, stats: window.baiStats, book: window.baiBook});
       place.append(box);
       place.classList.add("bai-live-on");
     }

@@ -185,7 +185,7 @@ function planOf(policy, arms, budget, math) {
       );
       return [
         "adapt", machine.integers(rows), stages.length, policy.reuse ? 1 : 0, machine.reals(spread), spread.length,
-        machine.reals(slack), slack.length, 0, machine.reals(spans),
+        machine.reals(slack), slack.length, policy.bound?.guard_repeats ? log : 0, machine.reals(spans),
       ];
     };
   }

@@ -73,7 +73,7 @@ function rewardArguments(machine, kind, runs, arms, parts) {
 
 /**
  * Play the runs of one block, as `bai.play.play_block`.
- * @returns {{recommended: Int32Array, pulls: Int32Array|null, regret: Float64Array}}
+ * @returns {{recommended: Int32Array, pulls: Int32Array|null, regret: Float64Array, pulled: number}}
  */
 function playBlock(machine, plan, policy, ensemble, budget, seed, number, withPulls) {
   const {arms} = ensemble;
@@ -98,12 +98,14 @@ function playBlock(machine, plan, policy, ensemble, budget, seed, number, withPu
     for (let i = 0; i < arms; i++) best = Math.max(best, means[r * arms + i]);
     return best - means[r * arms + recommended[r]];
   });
-  if (!withPulls) return {recommended, pulls: null, regret};
+  const counts = machine.readIntegers(pulls, size);
+  const pulled = counts.reduce((sum, count) => sum + count, 0);
+  if (!withPulls) return {recommended, pulls: null, regret, pulled};
   const counted = new Int32Array(size);
-  machine.readIntegers(pulls, size).forEach((count, k) => {
+  counts.forEach((count, k) => {
     counted[k - (k % arms) + orders[k]] = count;
   });
-  return {recommended, pulls: counted, regret};
+  return {recommended, pulls: counted, regret, pulled};
 }
 
 /**

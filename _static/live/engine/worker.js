@@ -36,6 +36,7 @@ const ORDERS = {
       recommended: new Int32Array(runs),
       regret: new Float64Array(runs),
       pulls: withPulls ? new Int32Array(runs * arms) : null,
+      pulled: 0,
       seconds: 0,
     };
     let said = performance.now();
@@ -44,6 +45,7 @@ const ORDERS = {
       const block = playBlock(machine, plan, policy, ensemble, budget, seed, number, withPulls);
       result.recommended.set(block.recommended, number * BLOCK);
       result.regret.set(block.regret, number * BLOCK);
+      result.pulled += block.pulled;
       if (withPulls) result.pulls.set(block.pulls, number * BLOCK * arms);
       const now = performance.now();
       result.seconds += (now - started) / 1000;
@@ -83,7 +85,7 @@ const ORDERS = {
   },
 };
 
-/** Rewards of Gaussian arms: `mean + deviation * default_rng`-free normals of SFC64(seed), arm by arm. */
+/** Rewards of Gaussian arms, arm by arm, from the normals of `Generator(SFC64(seed))`. */
 function drawStacks(means, variances, budget, seed) {
   machine.release();
   const size = means.length * budget;
