@@ -11,6 +11,7 @@ page opened from a disk may not read other files; and `book.js`, what live parts
 the problems and policies of the leaderboard.
 """
 
+import ast
 import base64
 import dataclasses
 import html
@@ -66,6 +67,50 @@ def as_problem(name, family):
     return {"kind": "synthetic", "arms": sample.n_arms, "best": "quiet" if "quiet" in name else "noisy"}
 
 
+def published(figure):
+    """The points of a figure of the paper, by policy."""
+    points = paper.published().query("figure == @figure")
+    return {
+        name: [{"budget": int(row.budget), "rate": row.mistake_rate} for row in rows.itertuples()]
+        for name, rows in points.groupby("policy", sort=False)
+    }
+
+
+def movies():
+    """The audience of the introduction, read from the cell that invents it: names, means and variances."""
+    cells = json.loads((LIVE.parents[1] / "chapters" / "introduction.ipynb").read_text(encoding="utf-8"))["cells"]
+    (source,) = (text for cell in cells if (text := "".join(cell["source"])).startswith("audience = {"))
+    audience = ast.literal_eval(ast.parse(source).body[0].value)
+    found = []
+    for name, people in audience.items():
+        mean = sum(stars * count for stars, count in enumerate(people, 1)) / sum(people)
+        variance = sum((stars - mean) ** 2 * count for stars, count in enumerate(people, 1)) / sum(people)
+        found.append({"name": name, "mean": round(mean, 4), "variance": round(variance, 4)})
+    return found
+
+
+def watched():
+    """Eight arms with the means of Section 5.1: every other one is noisy, from the best on or from the second on."""
+    means = [round(1 - (arm / 8) ** 0.5, 4) for arm in range(8)]
+    noise = [0.9, 0.1] * 4
+    return {"means": means, "noisy": noise, "quiet": noise[::-1]}
+
+
+def board():
+    """The table of the leaderboard: mistake rates by family, policy and budget; which policies are told something."""
+    table = leaderboard.stored()
+    rows = {}
+    for row in table.itertuples():
+        rows.setdefault(row.family, {}).setdefault(row.policy, {})[int(row.budget)] = row.mistake_rate
+    return {
+        "families": [
+            {"name": name, "budgets": list(map(int, family.budgets))} for name, family in leaderboard.FAMILIES.items()
+        ],
+        "policies": [{"label": name, "told": leaderboard.knowledge(p)} for name, p in leaderboard.POLICIES.items()],
+        "rows": rows,
+    }
+
+
 def book_script():
     """The script that says what live parts take from the book."""
     book = {
@@ -79,7 +124,10 @@ def book_script():
             for name, family in leaderboard.FAMILIES.items()
             if isinstance(family.make(1, 0), bai.GaussianBandits)
         ],
-        "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2]},
+        "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2], "published": published(2)},
+        "movies": movies(),
+        "watch": watched(),
+        "board": board(),
     }
     return f"window.baiBook = {json.dumps(book)};\n"
 
@@ -97,7 +145,9 @@ class Live(SphinxDirective):
         if not (LIVE / "figures" / f"{name}.js").is_file():
             raise self.error(f"there is no live part {name!r}: _static/live/figures has no {name}.js")
         label = html.escape(self.options.get("label", name))
-        opened = f'<div class="bai-live" data-live="{name}" role="group" aria-label="{label}"><div class="bai-live-static">'
+        opened = (
+            f'<div class="bai-live" data-live="{name}" role="group" aria-label="{label}"><div class="bai-live-static">'
+        )
         self.env.metadata[self.env.docname].setdefault("live", []).append(name)
         content = self.parse_content_to_nodes()
         return [nodes.raw("", opened, format="html"), *content, nodes.raw("", "</div></div>", format="html")]
