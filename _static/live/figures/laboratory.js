@@ -197,27 +197,30 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     return {height, parts: [frame.group, ...series().map((one) => chart.line(one, frame.x, frame.y))]};
   });
 
+  const twoLines = (first, second) => element("span", {}, first, element("small", {}, second));
+  /** A table with a row per policy and a column per budget. */
+  const byBudget = (caption, labels, content) => {
+    const {budgets} = shown.asked;
+    const cell = (label, budget) => shown.cells.find((one) => one.label === label && one.budget === budget);
+    const rows = labels.map((label) => [label, ...budgets.map((n) => (cell(label, n) ? content(cell(label, n), cell) : ""))]);
+    return ui.table(caption, ["policy", ...budgets.map((n) => `n = ${chart.number(n)}`)], rows);
+  };
   const showRates = () => {
-    const rows = shown.cells.map((c) => [
-      c.label, chart.number(c.budget), chart.number(c.runs), chart.number(c.mistakes), percent(c.rate), `${percent(c.low)} to ${percent(c.high)}`,
-    ]);
-    rates.replaceChildren(ui.table("Mistakes", ["policy", "budget", "runs", "mistakes", "mistake rate", "95 % interval"], rows));
+    const labels = shown.asked.variants.map(({label}) => label);
+    const content = (c) => twoLines(percent(c.rate), `${(100 * c.low).toFixed(2)} to ${(100 * c.high).toFixed(2)}`);
+    rates.replaceChildren(byBudget(`Mistakes in ${chart.number(shown.asked.runs)} runs, with 95 % intervals`, labels, content));
   };
   const showPairs = () => {
     const base = rival.value;
-    const rows = shown.cells
-      .filter((cell) => cell.label !== base)
-      .map((cell) => {
-        const other = shown.cells.find((one) => one.label === base && one.budget === cell.budget);
-        if (!other) return null;
-        const pair = stats.paired(cell.made, other.made);
-        const sign = pair.difference < 0 ? "−" : "+";
-        const difference = `${sign}${(100 * Math.abs(pair.difference)).toFixed(2)} ± ${(196 * pair.error).toFixed(2)}`;
-        return [cell.label, chart.number(cell.budget), difference, chart.number(pair.onlyFirst), chart.number(pair.onlySecond), pair.p < 1e-4 ? "< 0.0001" : pair.p.toPrecision(2)];
-      })
-      .filter(Boolean);
-    const heads = ["policy", "budget", `points more than ${base}`, "only it erred", `only ${base} erred`, "p"];
-    pairs.replaceChildren(ui.table(`Against ${base}, run by run`, heads, rows));
+    const labels = shown.asked.variants.map(({label}) => label).filter((label) => label !== base);
+    const content = (c, cell) => {
+      const other = cell(base, c.budget);
+      if (!other) return "";
+      const {difference, error, p} = stats.paired(c.made, other.made);
+      const points = `${difference < 0 ? "−" : "+"}${(100 * Math.abs(difference)).toFixed(2)}`;
+      return twoLines(`${points} ± ${(196 * error).toFixed(2)}`, p < 1e-4 ? "p < 0.0001" : `p = ${p.toPrecision(2)}`);
+    };
+    pairs.replaceChildren(byBudget(`Percentage points more mistakes than ${base}, on the same runs`, labels, content));
   };
   const show = () => {
     results.hidden = false;
@@ -279,7 +282,11 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
         shown.cells.push({label, budget, runs: asked.runs, mistakes, rate: mistakes / asked.runs, low, high, made: played.mistakes});
         show();
       }
-      status.say(`${chart.number(Math.round(pulled / 1e5) / 10)} million pulls in ${seconds.toFixed(1)} seconds.`);
+      const million = pulled < 1e6 ? pulled / 1e6 : Math.round(pulled / 1e5) / 10;
+      status.say(
+        `${chart.number(million)} million pulls in ${seconds.toFixed(1)} seconds: ${asked.variants.length} policies, ` +
+          `${asked.budgets.length} budgets, ${chart.number(asked.runs)} runs each.`,
+      );
     } catch (error) {
       if (error.name !== "AbortError") {
         trouble.textContent = `${error.message}.`;
@@ -321,7 +328,7 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
   const comparison = element(
     "div",
     {},
-    ui.field("Compare with", rival, "Both policies play the same runs. A point is one percent; ± is half of a 95 % interval; p is of the exact test of McNemar."),
+    ui.field("Compare with", rival, "Behind ± stands half of a 95 % interval; p is that of the exact test of McNemar."),
     pairs,
   );
   results.append(
