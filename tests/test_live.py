@@ -1,4 +1,4 @@
-"""The engine of the live parts, in a real browser: the same problems, pulls and answers as in Python, equal, not close."""
+"""The engine of the live parts in a real browser: problems, pulls and answers are those of Python, equal, not close."""
 
 import contextlib
 import importlib.metadata
@@ -73,7 +73,7 @@ def folder(tmp_path_factory):
         (folder / "live" / name).write_text(script(), encoding="utf-8")
     scripts = "".join(f'<script defer src="live/{name}.js"></script>' for name in (*live.SHARED, "figures/laboratory"))
     place = '<main class="bai-live" data-live="laboratory"><p class="bai-live-static">static</p></main>'
-    head = f'<title>Laboratory</title><link rel="stylesheet" href="live/live.css">{scripts}'
+    head = f'<meta charset="utf-8"><title>Laboratory</title><link rel="stylesheet" href="live/live.css">{scripts}'
     (folder / "page.html").write_text(f'<!doctype html><html lang="en"><head>{head}</head><body>{place}</body></html>')
     return folder
 
@@ -204,7 +204,7 @@ def test_the_c_library_agrees_with_that_of_python(page):
 
 
 def plain_run(policy, stacks, means, variances):
-    """The arm of every pull, the arms left after each stage, and the answer, by the version that reads like pseudocode."""
+    """The arm of every pull, the arms left after each stage, and the answer, by the plain version of the policy."""
     arms, budget = stacks.shape
     known = policy.known(arms, budget, bai.GaussianBandits(means, variances)).of_run(0)
     progress, order, stages, counts = Progress.begin(arms), [], [], [0] * arms
@@ -249,7 +249,8 @@ def test_play_can_be_called_off_and_says_how_far_it_is(page):
           const progress = done => { told.push(done); if (told.length === 2) controller.abort(); };
           const problem = {kind: "synthetic", arms: 64, runs: 50000, seed: 1};
           const given = {policy: {name: "TopTwo"}, problem, budget: 1000, seed: 1};
-          try { await baiLive.simulate(given, {signal: controller.signal, progress}); } catch (e) { return [told, e.name, e.message]; }
+          const {signal} = controller;
+          return baiLive.simulate(given, {signal, progress}).then(() => [told], e => [told, e.name, e.message]);
         }
         """
     )
