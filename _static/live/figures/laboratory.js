@@ -170,7 +170,8 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
   const rates = element("div");
   const pairs = element("div");
   const rival = element("select", {class: "bai-input", onchange: () => showPairs()});
-  const code = element("pre", {class: "bai-code", tabindex: 0, "aria-label": "Python program", hidden: true});
+  const lines = element("pre");
+  const code = element("div", {class: "bai-code", tabindex: 0, role: "region", "aria-label": "Python program", hidden: true}, lines);
 
   const series = () =>
     shown.asked.variants.map(({label}) => ({
@@ -256,7 +257,7 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
       return;
     }
     history.replaceState(null, "", toHash(settings));
-    code.textContent = python(asked, settings);
+    lines.textContent = python(asked, settings);
     controller?.abort();
     const mine = (controller = new AbortController());
     shown = {asked, settings, cells: []};
@@ -325,6 +326,8 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     program.setAttribute("aria-expanded", String(!code.hidden));
     program.firstChild.data = code.hidden ? "Show the Python program" : "Hide the Python program";
   }, {"aria-expanded": "false"});
+  const wide = ui.field("Budgets", controls.budgets);
+  wide.classList.add("bai-wide");
   const comparison = element(
     "div",
     {},
@@ -346,7 +349,7 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     element(
       "div",
       {class: "bai-grid-of-fields"},
-      ui.field("Budgets", controls.budgets),
+      wide,
       ui.field("Runs", controls.runs),
       ui.field("Seed", controls.seed),
     ),
