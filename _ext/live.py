@@ -1,4 +1,4 @@
-"""Live parts of pages: `{live} NAME` puts one where it stands, and a sentence or a picture in its stead without scripts.
+"""Live parts of pages: `{live} NAME` puts one where it stands, and something in its stead where scripts do not run.
 
     ```{live} laboratory
     :label: The laboratory
@@ -7,8 +7,8 @@
 
 The part is drawn by `_static/live/figures/NAME.js`; see `_static/live/README.md`. Only pages with a live part load
 scripts. Two scripts are made when the book is built: `engine.js`, the worker and the compiled loops as text, because a
-page opened from a disk may not read other files; and `book.js`, what live parts take from the book: how policies look, and
-the problems and policies of the leaderboard.
+page opened from a disk may not read other files; and `book.js`, what live parts take from the book: how policies look,
+and the problems and policies of the leaderboard.
 """
 
 import ast
@@ -17,9 +17,11 @@ import dataclasses
 import html
 import json
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from figures import dark
 from sphinx.util.docutils import SphinxDirective
 
 import bai
@@ -111,10 +113,15 @@ def board():
     }
 
 
+def look(policy):
+    """How a policy looks, on light and on dark pages."""
+    return {"label": policy.name, **policy.style, "dark": dark(policy.style["color"])}
+
+
 def book_script():
     """The script that says what live parts take from the book."""
     book = {
-        "policies": {policy.__name__: {"label": policy.name, **policy.style} for policy in bai.REGISTRY},
+        "policies": {policy.__name__: look(policy) for policy in bai.REGISTRY},
         "variants": [
             {"label": label, "policy": as_given(policy), "python": in_python(policy)}
             for label, policy in leaderboard.POLICIES.items()
@@ -137,7 +144,7 @@ MADE = {"engine.js": engine_script, "book.js": book_script}
 
 class Live(SphinxDirective):
     required_arguments = 1
-    option_spec = {"label": directives.unchanged_required}
+    option_spec: ClassVar = {"label": directives.unchanged_required}
     has_content = True
 
     def run(self):
@@ -145,12 +152,11 @@ class Live(SphinxDirective):
         if not (LIVE / "figures" / f"{name}.js").is_file():
             raise self.error(f"there is no live part {name!r}: _static/live/figures has no {name}.js")
         label = html.escape(self.options.get("label", name))
-        opened = (
-            f'<div class="bai-live" data-live="{name}" role="group" aria-label="{label}"><div class="bai-live-static">'
-        )
+        group = f'<div class="bai-live" data-live="{name}" role="group" aria-label="{label}">'
         self.env.metadata[self.env.docname].setdefault("live", []).append(name)
         content = self.parse_content_to_nodes()
-        return [nodes.raw("", opened, format="html"), *content, nodes.raw("", "</div></div>", format="html")]
+        opened = nodes.raw("", f'{group}<div class="bai-live-static">', format="html")
+        return [opened, *content, nodes.raw("", "</div></div>", format="html")]
 
 
 def leave_to_pages(app, config):

@@ -18,7 +18,7 @@ ZIG = "0.15.2"  # the last whose musl has these functions in C
 FUNCTIONS = ("exp", "log", "log1p", "log2")
 SOURCES = (*FUNCTIONS, *(f"{name}_data" for name in ("exp", "log", "log2")))
 ERRORS = ("oflow", "uflow", "xflow", "divzero", "invalid")
-OPTIONS = "-target wasm32-freestanding -O2 -ffp-contract=off -nostdlib -s -w -Wl,--no-entry".split()
+OPTIONS = ["-target", "wasm32-freestanding", "-O2", "-ffp-contract=off", "-nostdlib", "-s", "-w", "-Wl,--no-entry"]
 
 
 def main(target=TARGET):

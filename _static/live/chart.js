@@ -1,7 +1,7 @@
 // Charts as inline SVG, drawn for the width at hand, in the colours and markers of the policies.
 //
 // Text and lines take the colours of the page through CSS (live.css), so that a chart is at home on a dark page. A series
-// has its own colour in the property --series.
+// has its own colours in the properties --series and --series-dark.
 "use strict";
 
 window.baiChart = (() => {
@@ -93,11 +93,14 @@ window.baiChart = (() => {
     return svg("polygon", {points: corners.join(" "), ...look});
   };
 
+  /** The colours of a series on light and dark pages, as a `style` for an element of the class `bai-series`. */
+  const ink = ({color, dark}) => `--series: ${color}${dark ? `; --series-dark: ${dark}` : ""}`;
+
   /** A short line with the marker of a policy, for a legend or a list. @returns {SVGElement} */
-  const swatch = ({color, marker: letter, linestyle, open}) =>
+  const swatch = ({marker: letter, linestyle, open, ...colors}) =>
     svg(
       "svg",
-      {width: 34, height: 14, viewBox: "0 0 34 14", class: "bai-series bai-swatch", style: `--series: ${color}`, "aria-hidden": "true"},
+      {width: 34, height: 14, viewBox: "0 0 34 14", class: "bai-series bai-swatch", style: ink(colors), "aria-hidden": "true"},
       svg("line", {x1: 0, x2: 34, y1: 7, y2: 7, "stroke-dasharray": DASHES[linestyle]}),
       marker(letter, 17, 7, {open}),
     );
@@ -166,12 +169,12 @@ window.baiChart = (() => {
 
   /**
    * A line with markers, open ones if so said, and intervals where points have `low` and `high`.
-   * @param {{color: string, marker: string, linestyle: string, open?: boolean, points: {x: number, y: number, low?: number, high?: number}[]}} series
+   * @param {{color: string, dark?: string, marker: string, linestyle: string, open?: boolean, points: {x: number, y: number, low?: number, high?: number}[]}} series
    * @returns {SVGElement}
    */
   const line = (series, x, y) => {
     const clip = (value) => y(Math.min(Math.max(value, y.domain[0]), y.domain[1]));
-    const group = svg("g", {class: "bai-series", style: `--series: ${series.color}`});
+    const group = svg("g", {class: "bai-series", style: ink(series)});
     const path = series.points.map((p, k) => `${k ? "L" : "M"}${x(p.x).toFixed(2)} ${clip(p.y).toFixed(2)}`).join("");
     for (const p of series.points)
       if (p.low !== undefined)
@@ -193,5 +196,5 @@ window.baiChart = (() => {
     return list;
   };
 
-  return {svg, number, ticks, scale, marker, swatch, axes, canvas, line, legend};
+  return {svg, number, ticks, scale, marker, ink, swatch, axes, canvas, line, legend};
 })();

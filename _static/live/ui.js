@@ -149,24 +149,19 @@ window.baiUI = (() => {
    * A table. @param {string} caption @param {string[]} heads @param {(string|Node)[][]} rows whose first cell names the row
    * @returns {HTMLElement}
    */
-  const table = (caption, heads, rows) =>
-    element(
+  const table = (caption, heads, rows) => {
+    const id = freshId();
+    const row = ([name, ...cells]) =>
+      element("tr", {}, element("th", {scope: "row"}, name), ...cells.map((cell) => element("td", {}, cell)));
+    const head = element("tr", {}, ...heads.map((one) => element("th", {scope: "col"}, one)));
+    const content = element("table", {"aria-labelledby": id}, element("thead", {}, head), element("tbody", {}, ...rows.map(row)));
+    return element(
       "div",
-      {class: "bai-table", tabindex: 0, role: "region", "aria-label": caption},
-      element(
-        "table",
-        {},
-        element("caption", {}, caption),
-        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", {scope: "col"}, head)))),
-        element(
-          "tbody",
-          {},
-          ...rows.map(([name, ...cells]) =>
-            element("tr", {}, element("th", {scope: "row"}, name), ...cells.map((cell) => element("td", {}, cell))),
-          ),
-        ),
-      ),
+      {class: "bai-table"},
+      element("p", {class: "bai-caption", id}, caption),
+      element("div", {class: "table-scroll", tabindex: 0, role: "region", "aria-labelledby": id}, content),
     );
+  };
 
   return {element, button, field, slider, select, checkbox, announcer, still, player, calm, table};
 })();

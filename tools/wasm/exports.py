@@ -1,6 +1,6 @@
 """What the browser can call: the compiled loops of `bai` with pointers instead of arrays, and the makers of problems.
 
-Nothing here decides what is pulled. A function that plays a block takes, before its own arguments, those of `rewards_of`.
+Nothing here decides what is pulled. A function that plays a block takes the arguments of `rewards_of`, then its own.
 """
 
 import numpy as np

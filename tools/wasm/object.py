@@ -4,8 +4,9 @@ What LLVM writes for one object is laid out and numbered already: its calls and 
 other object is linked to it. All that a module has beyond it is a list of exports.
 """
 
-CUSTOM, IMPORT, EXPORT, CODE = 0, 2, 7, 10
-DEFINED = {0: "function", 1: "data"}  # kinds of symbols with a name of their own
+CUSTOM, EXPORT, DATA_COUNT = 0, 7, 12  # kinds of sections
+FUNCTION, DATA, SECTION = 0, 1, 3  # kinds of symbols
+SYMBOLS = 8  # the part of the section `linking` that lists them
 UNDEFINED, EXPLICIT_NAME = 0x10, 0x40  # flags of a symbol
 
 
@@ -62,47 +63,24 @@ def function_symbols(linking):
     while reader.left():
         kind = reader.take(1)[0]
         part = Reader(reader.take(reader.number()))
-        if kind != 8:  # the table of symbols
+        if kind != SYMBOLS:
             continue
         for _ in range(part.number()):
             kind, flags = part.take(1)[0], part.number()
             named = not flags & UNDEFINED or flags & EXPLICIT_NAME
-            if kind == 1:  # data
+            if kind == DATA:
                 part.name()
                 if not flags & UNDEFINED:
-                    part.number(), part.number(), part.number()
-            elif kind == 3:  # a section
+                    for _ in ("segment", "offset", "size"):
+                        part.number()
+            elif kind == SECTION:
                 part.number()
             else:
                 number = part.number()
                 name = part.name() if named else ""
-                if kind == 0 and not flags & UNDEFINED:
+                if kind == FUNCTION and not flags & UNDEFINED:
                     found[name] = number
     return found
-
-
-def data_end(binary):
-    """The address after the last byte of constant data."""
-    end = 0
-    for kind, content in sections(binary):
-        if kind == 11:
-            reader = Reader(content)
-            for _ in range(reader.number()):
-                assert reader.number() == 0 and reader.take(1) == b"\x41", "data must have a constant address"
-                start = signed(reader)
-                assert reader.take(1) == b"\x0b"
-                end = max(end, start + len(reader.take(reader.number())))
-    return end
-
-
-def signed(reader):
-    value = shift = 0
-    while True:
-        byte = reader.take(1)[0]
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value - (1 << shift) if byte & 0x40 else value
 
 
 def as_module(binary, exports):
@@ -113,6 +91,5 @@ def as_module(binary, exports):
     symbols = function_symbols(linking.data[linking.at :])
     entries = [unsigned(len(n)) + n.encode() + b"\0" + unsigned(symbols[n]) for n in exports]
     kept.append((EXPORT, unsigned(len(entries)) + b"".join(entries)))
-    rank = {12: 9.5}  # the count of data segments stands before the code
-    kept.sort(key=lambda section: rank.get(section[0], section[0]))
+    kept.sort(key=lambda section: 9.5 if section[0] == DATA_COUNT else section[0])  # which stands before the code
     return b"\0asm\1\0\0\0" + b"".join(bytes([kind]) + unsigned(len(c)) + c for kind, c in kept)

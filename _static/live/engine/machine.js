@@ -103,7 +103,9 @@ function startMachine(bai, libm) {
     /** A copy of whole numbers, which are below 2^31: the lower halves of their words. */
     readIntegers: (at, count) => {
       const halves = new Int32Array(memory.buffer, at, 2 * count);
-      return Int32Array.from({length: count}, (_, i) => halves[2 * i]);
+      const copy = new Int32Array(count);
+      for (let i = 0; i < count; i++) copy[i] = halves[2 * i];
+      return copy;
     },
     /** Call a compiled function; return where the arrays are that it made for itself, which stay until `release`. */
     call: (name, ...values) => {

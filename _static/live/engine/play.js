@@ -92,19 +92,22 @@ function playBlock(machine, plan, policy, ensemble, budget, seed, number, withPu
   machine.call(loop, ...rewardArguments(machine, GAUSSIAN, runs, arms, {state, loc, scale}), ...own, pulls, named);
 
   const orders = machine.readIntegers(order, size);
-  const recommended = machine.readIntegers(named, runs).map((position, r) => orders[r * arms + position]);
-  const regret = Float64Array.from({length: runs}, (_, r) => {
-    let best = -Infinity;
-    for (let i = 0; i < arms; i++) best = Math.max(best, means[r * arms + i]);
-    return best - means[r * arms + recommended[r]];
-  });
+  const recommended = machine.readIntegers(named, runs);
   const counts = machine.readIntegers(pulls, size);
-  const pulled = counts.reduce((sum, count) => sum + count, 0);
-  if (!withPulls) return {recommended, pulls: null, regret, pulled};
-  const counted = new Int32Array(size);
-  counts.forEach((count, k) => {
-    counted[k - (k % arms) + orders[k]] = count;
-  });
+  const counted = withPulls ? new Int32Array(size) : null;
+  const regret = new Float64Array(runs);
+  let pulled = 0;
+  for (let r = 0, k = 0; r < runs; r++) {
+    const row = r * arms;
+    recommended[r] = orders[row + recommended[r]];
+    let best = -Infinity;
+    for (; k < row + arms; k++) {
+      if (means[k] > best) best = means[k];
+      pulled += counts[k];
+      if (counted) counted[row + orders[k]] = counts[k];
+    }
+    regret[r] = best - means[row + recommended[r]];
+  }
   return {recommended, pulls: counted, regret, pulled};
 }
 

@@ -16,7 +16,7 @@ baiLive.register("figure2", (box, {ui, chart, stats, book}) => {
     for (const name of POLICIES) {
       const look = book.policies[name];
       for (const {budget, rate} of published[name])
-        parts.push(chart.svg("g", {class: "bai-series", style: `--series: ${look.color}`}, chart.marker(look.marker, frame.x(budget), frame.y(rate), {size: 7, open: true})));
+        parts.push(chart.svg("g", {class: "bai-series", style: chart.ink(look)}, chart.marker(look.marker, frame.x(budget), frame.y(rate), {size: 7, open: true})));
       if (points[name]?.length) parts.push(chart.line({...look, points: points[name]}, frame.x, frame.y));
     }
     return {height, parts};

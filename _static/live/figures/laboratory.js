@@ -170,7 +170,8 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
   const rates = element("div");
   const pairs = element("div");
   const rival = element("select", {class: "bai-input", onchange: () => showPairs()});
-  const code = element("pre", {class: "bai-code", tabindex: 0, "aria-label": "Python program", hidden: true});
+  const lines = element("pre");
+  const code = element("div", {class: "bai-code", tabindex: 0, role: "region", "aria-label": "Python program", hidden: true}, lines);
 
   const series = () =>
     shown.asked.variants.map(({label}) => ({
@@ -197,27 +198,30 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     return {height, parts: [frame.group, ...series().map((one) => chart.line(one, frame.x, frame.y))]};
   });
 
+  const twoLines = (first, second) => element("span", {}, first, element("small", {}, second));
+  /** A table with a row per policy and a column per budget. */
+  const byBudget = (caption, labels, content) => {
+    const {budgets} = shown.asked;
+    const cell = (label, budget) => shown.cells.find((one) => one.label === label && one.budget === budget);
+    const rows = labels.map((label) => [label, ...budgets.map((n) => (cell(label, n) ? content(cell(label, n), cell) : ""))]);
+    return ui.table(caption, ["policy", ...budgets.map((n) => `n = ${chart.number(n)}`)], rows);
+  };
   const showRates = () => {
-    const rows = shown.cells.map((c) => [
-      c.label, chart.number(c.budget), chart.number(c.runs), chart.number(c.mistakes), percent(c.rate), `${percent(c.low)} to ${percent(c.high)}`,
-    ]);
-    rates.replaceChildren(ui.table("Mistakes", ["policy", "budget", "runs", "mistakes", "mistake rate", "95 % interval"], rows));
+    const labels = shown.asked.variants.map(({label}) => label);
+    const content = (c) => twoLines(percent(c.rate), `${(100 * c.low).toFixed(2)} to ${(100 * c.high).toFixed(2)}`);
+    rates.replaceChildren(byBudget(`Mistakes in ${chart.number(shown.asked.runs)} runs, with 95 % intervals`, labels, content));
   };
   const showPairs = () => {
     const base = rival.value;
-    const rows = shown.cells
-      .filter((cell) => cell.label !== base)
-      .map((cell) => {
-        const other = shown.cells.find((one) => one.label === base && one.budget === cell.budget);
-        if (!other) return null;
-        const pair = stats.paired(cell.made, other.made);
-        const sign = pair.difference < 0 ? "−" : "+";
-        const difference = `${sign}${(100 * Math.abs(pair.difference)).toFixed(2)} ± ${(196 * pair.error).toFixed(2)}`;
-        return [cell.label, chart.number(cell.budget), difference, chart.number(pair.onlyFirst), chart.number(pair.onlySecond), pair.p < 1e-4 ? "< 0.0001" : pair.p.toPrecision(2)];
-      })
-      .filter(Boolean);
-    const heads = ["policy", "budget", `points more than ${base}`, "only it erred", `only ${base} erred`, "p"];
-    pairs.replaceChildren(ui.table(`Against ${base}, run by run`, heads, rows));
+    const labels = shown.asked.variants.map(({label}) => label).filter((label) => label !== base);
+    const content = (c, cell) => {
+      const other = cell(base, c.budget);
+      if (!other) return "";
+      const {difference, error, p} = stats.paired(c.made, other.made);
+      const points = `${difference < 0 ? "−" : "+"}${(100 * Math.abs(difference)).toFixed(2)}`;
+      return twoLines(`${points} ± ${(196 * error).toFixed(2)}`, p < 1e-4 ? "p < 0.0001" : `p = ${p.toPrecision(2)}`);
+    };
+    pairs.replaceChildren(byBudget(`Percentage points more mistakes than ${base}, on the same runs`, labels, content));
   };
   const show = () => {
     results.hidden = false;
@@ -253,7 +257,7 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
       return;
     }
     history.replaceState(null, "", toHash(settings));
-    code.textContent = python(asked, settings);
+    lines.textContent = python(asked, settings);
     controller?.abort();
     const mine = (controller = new AbortController());
     shown = {asked, settings, cells: []};
@@ -279,7 +283,11 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
         shown.cells.push({label, budget, runs: asked.runs, mistakes, rate: mistakes / asked.runs, low, high, made: played.mistakes});
         show();
       }
-      status.say(`${chart.number(Math.round(pulled / 1e5) / 10)} million pulls in ${seconds.toFixed(1)} seconds.`);
+      const million = pulled < 1e6 ? pulled / 1e6 : Math.round(pulled / 1e5) / 10;
+      status.say(
+        `${chart.number(million)} million pulls in ${seconds.toFixed(1)} seconds: ${asked.variants.length} policies, ` +
+          `${asked.budgets.length} budgets, ${chart.number(asked.runs)} runs each.`,
+      );
     } catch (error) {
       if (error.name !== "AbortError") {
         trouble.textContent = `${error.message}.`;
@@ -318,10 +326,12 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     program.setAttribute("aria-expanded", String(!code.hidden));
     program.firstChild.data = code.hidden ? "Show the Python program" : "Hide the Python program";
   }, {"aria-expanded": "false"});
+  const wide = ui.field("Budgets", controls.budgets);
+  wide.classList.add("bai-wide");
   const comparison = element(
     "div",
     {},
-    ui.field("Compare with", rival, "Both policies play the same runs. A point is one percent; ± is half of a 95 % interval; p is of the exact test of McNemar."),
+    ui.field("Compare with", rival, "Behind ± stands half of a 95 % interval; p is that of the exact test of McNemar."),
     pairs,
   );
   results.append(
@@ -339,7 +349,7 @@ baiLive.register("laboratory", (box, {ui, chart, stats, book}) => {
     element(
       "div",
       {class: "bai-grid-of-fields"},
-      ui.field("Budgets", controls.budgets),
+      wide,
       ui.field("Runs", controls.runs),
       ui.field("Seed", controls.seed),
     ),

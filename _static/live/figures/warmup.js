@@ -21,7 +21,7 @@ baiLive.register("warmup", (box, {ui, chart, book}) => {
       frame.group,
       chart.svg("rect", {class: "bai-shade", x: frame.left, y: frame.top, width: Math.max(0, frame.x(Math.min(first, MOST)) - frame.left), height: frame.bottom - frame.top}),
       chart.svg("line", {class: "bai-truth", x1: frame.left, x2: frame.right, y1: frame.y(1), y2: frame.y(1)}),
-      chart.svg("g", {class: "bai-series", style: `--series: ${look.color}`}, chart.svg("path", {d: path}), chart.marker(look.marker, frame.x(Math.min(first, MOST)), frame.y(Math.min(12, factors[first] ?? 12)))),
+      chart.svg("g", {class: "bai-series", style: chart.ink(look)}, chart.svg("path", {d: path}), chart.marker(look.marker, frame.x(Math.min(first, MOST)), frame.y(Math.min(12, factors[first] ?? 12)))),
       chart.svg("text", {x: frame.x(Math.min(first, MOST)) - 6, y: frame.top + 16, "text-anchor": "end"}, "no bound yet"),
     ];
     return {height, parts};

@@ -67,7 +67,7 @@ baiLive.register("watch", (box, {ui, chart, book}) => {
     const look = book.policies[policy[run.name].name];
     means.forEach((mean, i) => {
       const y = ROW * i + 16;
-      const group = chart.svg("g", {class: "bai-series", style: `--series: ${look.color}`, opacity: alive.has(i) ? 1 : 0.3});
+      const group = chart.svg("g", {class: "bai-series", style: chart.ink(look), opacity: alive.has(i) ? 1 : 0.3});
       group.append(chart.svg("rect", {class: "bai-bar", x: bars(0), y: y - 8, width: Math.max(0, bars(count[i]) - bars(0)), height: 16}));
       if (average[i] !== null) {
         const half = 1.96 * Math.sqrt(variances[i] / fresh[i]);
