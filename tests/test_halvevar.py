@@ -166,7 +166,9 @@ def test_the_exact_probability_of_two_arms_is_that_of_the_normal_law_down_to_1e_
     assert expected < -600
 
 
-@pytest.mark.parametrize("name, budget", [("one huge", 30), ("geometric", 60), ("one silent", 9), ("two silent", 19)])
+@pytest.mark.parametrize(
+    "name, budget", [("one huge", 30), ("best is huge", 9), ("geometric", 60), ("one silent", 9), ("two silent", 19)]
+)
 def test_the_exact_probability_is_the_rate_of_simulated_mistakes(name, budget):
     means, variances = (np.array(part) for part in CORNERS[name])
     orders = list(itertools.permutations(range(means.size)))[:: 5 if means.size == 5 else 1]
