@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
 
-OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "H", "8", "+", "x")
+OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "|", "8", "+", "x")
 
 #: Colours for what is no policy, to be taken in this order: apart for colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -180,6 +180,7 @@ CALLS = {
     "AGapEV": Call(bai.AGapEV, {"bound": 2.0, "scaling": 0.5}, a_policy),
     "OCBA": Call(bai.OCBA, {"first": 3}, a_policy),
     "TopTwo": Call(bai.TopTwo, {"first": 3, "shrinkage": 0.5}, a_policy),
+    "HalveVar": Call(bai.HalveVar, {"variances": [1.0, 0.5], "reuse": True}),
     # variance bounds
     "variance_bounds.Gaussian": Call(variance_bounds.Gaussian, {"guard_repeats": True}),
     "variance_bounds.ChiSquare": Call(variance_bounds.ChiSquare, {"guard_repeats": True}),
@@ -230,6 +231,15 @@ CALLS = {
         finite,
     ),
     "theory.shadavar_bound": Call(theory.shadavar_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.variance_price": Call(theory.variance_price, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_stages": Call(theory.variance_stages, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_complexity": Call(theory.variance_complexity, ARMS, not_nan),
+    "theory.hard_problems": Call(theory.hard_problems, {"variances": [1.0, 4.0], "scale": 0.5}, not_nan),
+    "theory.variance_lower_bound": Call(
+        theory.variance_lower_bound, {"variances": [1.0, 4.0], "complexity": 2.0, "budget": [64, 100]}, finite
+    ),
+    "theory.halvevar_bound": Call(theory.halvevar_bound, PROBLEM, finite),
+    "theory.halvevar_mistakes": Call(theory.halvevar_mistakes, PROBLEM, finite),
 }
 MADE_BY_THE_PACKAGE = {bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
 FOR_SUBCLASSES = {bai.Policy, bai.Known, variance_bounds.VarianceBound}  # what these return is checked where it is used

@@ -124,12 +124,15 @@ class Progress:
         The arms that are still in.
     stage, pulls : int
         The present stage, from 0, and the number of pulls made in it.
+    spent : int
+        The number of pulls before the present stage, kept by policies whose stages depend on rewards.
     """
 
     tally: Tally
     active: list[int]
     stage: int = 0
     pulls: int = 0
+    spent: int = 0
 
     @classmethod
     def begin(cls, n_arms: int) -> Progress:

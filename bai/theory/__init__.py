@@ -11,7 +11,17 @@ probabilities and never exceed 1. A bound on mistakes needs a unique best arm; c
 are inf.
 """
 
-from ..schedules import gape_complexity, gapev_complexity, gaps, reward_bound, stage_sizes, stages, warmup_pulls
+from ..schedules import (
+    gape_complexity,
+    gapev_complexity,
+    gaps,
+    reward_bound,
+    stage_sizes,
+    stages,
+    variance_price,
+    variance_stages,
+    warmup_pulls,
+)
 from .allocation import (
     greedy_allocation,
     greedy_rho,
@@ -35,6 +45,13 @@ from .error_bounds import (
 )
 from .shadavar_bounds import shadavar_bound, shadavar_failure
 from .variance_bounds import lemma_2_thresholds, lemma_5_alpha, lemma_5_pulls, variance_ucb
+from .variance_halving import (
+    halvevar_bound,
+    halvevar_mistakes,
+    hard_problems,
+    variance_complexity,
+    variance_lower_bound,
+)
 
 __all__ = [  # noqa: RUF022  the order of the API page
     "stages", "stage_sizes", "gaps", "warmup_pulls", "reward_bound", "gape_complexity", "gapev_complexity",
@@ -44,4 +61,6 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "h2", "sh_bound", "lemma_3_bound", "theorem_1_bound", "theorem_2_bound", "theorem_3_bound", "theorem_3_condition",
     "theorem_3_least_budget", "lemma_a_bound", "shvar_bound",
     "shadavar_failure", "shadavar_bound",
+    "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",
+    "halvevar_bound", "halvevar_mistakes",
 ]  # fmt: skip
