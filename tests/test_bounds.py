@@ -231,6 +231,13 @@ def test_integrals_lie_between_their_step_sums():
         assert below - 1e-7 <= value <= max(above + 1e-7, rivals.LEAST + 1)
 
 
+def test_far_tails_of_the_normal_are_right_to_the_last_digits():
+    from bai.theory import rivals
+
+    for x in (-3.0, 0.0, 5.0, 24.9, 25.1, 40.0, 1e3, 1e6):
+        assert rivals.log_normal_tail(x) == pytest.approx(float(log_ndtr(-x)), rel=1e-13)
+
+
 def test_ties_of_shvars_index_are_bracketed_by_the_counts():
     from bai.theory.halving_bounds import shvar_counts
 

@@ -152,7 +152,8 @@ def _failure(variances: np.ndarray, q: int, rho: list[float], goals: list[float]
     low, goal = np.array(rho)[active], np.array(goals)[active]
     distinct, each = np.unique(variances[variances > 0], return_counts=True)
     pulls = q + np.floor(goal[:, None] * distinct).astype(np.int64)
-    error_free = pulls * lemma_2_thresholds(pulls.ravel() - 1, delta)[0].reshape(pulls.shape) / distinct
+    lower = np.asarray(lemma_2_thresholds(pulls.ravel() - 1, delta)[0]).reshape(pulls.shape)
+    error_free = pulls * lower / distinct
     levels = 1 / (low ** SPLITS[:, None] * goal ** (1 - SPLITS[:, None]))  # falling along a row
     result = (chdtrc(pulls - 1, levels[:, :, None] * error_free) * each).sum(axis=(1, 2))
     edges = np.insert(low, 0, 0.0)
