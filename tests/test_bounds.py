@@ -383,6 +383,40 @@ def test_bounded_bound_refuses_variances_that_no_such_rewards_have():
         theory.bounded_bound([1.0, 0.0], [0.3, 0.1], 100, 0.05, 1.0)
 
 
+# --------------------------------------------------------------------------- starvation and floors
+
+
+def test_every_reading_of_delta_refutes_the_printed_theorem_3():
+    gap, n, delta, size = 0.5, 20_000, 0.25 / 20_000, 2
+    assert theory.theorem_3_condition(size, n, delta)
+    lower = [theory.starvation_bound(gap, n, d) for d in (size * n * delta, delta, delta / (size * n))]
+    assert lower == pytest.approx([4.0e-9, 9.6e-92, 4.7e-161], rel=0.05)
+    printed = theory.theorem_3_bound([gap, 0.0], [1.0, 1.0], n, delta, printed=True)  # log(Kn/δ) in α: the weakest
+    assert min(lower) > 1e60 * printed
+    for d, low in zip((delta, delta / (size * n)), lower[1:], strict=True):
+        assert low < theory.shadavar_bound([gap, 0.0], [1.0, 1.0], n, d)
+
+
+@pytest.mark.parametrize("variances", [[1.0, 1.0], [1.0, 0.25]])
+def test_mistakes_at_a_fixed_delta_fall_like_the_limit(variances):
+    limit, power = theory.starvation_limit(1.0, variances, 0.05, chi_square=True)
+    policy = bai.SHAdaVar(0.05, bound=bai.variance_bounds.ChiSquare())
+    arms = bai.GaussianBandits([1.0, 0.0], variances, runs=20_000)
+    out = bai.rao_blackwell(policy, arms, 1000, seed=1)
+    assert abs(out.mistake_rate - limit * 1000**-power) < 5 * out.standard_error
+    assert out.mistake_rate > 5 * out.standard_error
+
+
+def test_a_floor_gives_an_exponential_bound_near_its_ratio():
+    z = 0.01  # a gap of 0.2 in standard deviations
+    floor, ratio = theory.best_floor(z)
+    assert ratio == pytest.approx((math.sqrt(1 + 4 * z) - 2 * math.sqrt(z)) ** 2)
+    n = [10**5, 2 * 10**5]
+    a, b = (math.log(theory.floor_bound([0.2, 0.0], [1.0, 1.0], x, floor)) for x in n)
+    assert (a - b) / (n[1] - n[0]) > 0.99 * ratio * z / 2
+    assert theory.floor_bound([0.2, 0.0], [1.0, 1.0], 4, floor) == 1.0
+
+
 # --------------------------------------------------------------------------- exponents
 
 

@@ -230,6 +230,12 @@ CALLS = {
     "theory.exponent": Call(theory.exponent, {**ARMS, "policy": "SH"}, finite),
     "theory.exponent_bracket": Call(theory.exponent_bracket, {**ARMS, "policy": "SH"}),
     "theory.path_bounds": Call(theory.path_bounds, {**ARMS, "policy": "SH", "budget": 64}),
+    "theory.starvation_bound": Call(theory.starvation_bound, {"gap": 0.5, "budget": 100, "delta": 0.25}, finite),
+    "theory.starvation_limit": Call(
+        theory.starvation_limit, {"gap": 0.5, "variances": [1.0, 4.0], "delta": 0.25, "chi_square": True}
+    ),
+    "theory.best_floor": Call(theory.best_floor, {"z": 0.5}),
+    "theory.floor_bound": Call(theory.floor_bound, {**ARMS, "budget": 64, "floor": 0.5}, finite),
     "theory.shadavar_failure": Call(
         theory.shadavar_failure,
         {"variances": [1.0, 4.0], "stage_budget": 100, "delta": 0.25, "rho": [2.0, 4.0]},
