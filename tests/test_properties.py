@@ -225,6 +225,25 @@ CALLS = {
     "theory.theorem_3_least_budget": Call(theory.theorem_3_least_budget, {"n_arms": 3, "delta": 0.25}, finite),
     "theory.lemma_a_bound": Call(theory.lemma_a_bound, {"probabilities": [0.5, 0.25], "survivors": 1}, finite),
     "theory.shvar_bound": Call(theory.shvar_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.full_form_bound": Call(theory.full_form_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.sh_gaussian_bound": Call(theory.sh_gaussian_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.elimination_probability": Call(theory.elimination_probability, {**ARMS, "pulls": [4, 5, 6]}, finite),
+    "theory.keep_bound": Call(theory.keep_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.shadavar_keep_bound": Call(theory.shadavar_keep_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.bounded_bound": Call(theory.bounded_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
+    "theory.transition_cost": Call(
+        theory.transition_cost, {"means": [1.0, 0.0], "rates": [4.0, 2.0], "survivors": [False, True]}, finite
+    ),
+    "theory.cheapest_path": Call(theory.cheapest_path, {**ARMS, "policy": "SHVar", "budget": 64}),
+    "theory.exponent": Call(theory.exponent, {**ARMS, "policy": "SH"}, finite),
+    "theory.exponent_bracket": Call(theory.exponent_bracket, {**ARMS, "policy": "SH"}),
+    "theory.path_bounds": Call(theory.path_bounds, {**ARMS, "policy": "SH", "budget": 64}),
+    "theory.starvation_bound": Call(theory.starvation_bound, {"gap": 0.5, "budget": 100, "delta": 0.25}, finite),
+    "theory.starvation_limit": Call(
+        theory.starvation_limit, {"gap": 0.5, "variances": [1.0, 4.0], "delta": 0.25, "chi_square": True}
+    ),
+    "theory.best_floor": Call(theory.best_floor, {"z": 0.5}),
+    "theory.floor_bound": Call(theory.floor_bound, {**ARMS, "budget": 64, "floor": 0.5}, finite),
     "theory.shadavar_failure": Call(
         theory.shadavar_failure,
         {"variances": [1.0, 4.0], "stage_budget": 100, "delta": 0.25, "rho": [2.0, 4.0]},
