@@ -11,25 +11,25 @@ from matplotlib.axes import Axes
 from .. import plots
 from . import paper
 
-PANELS = (("Unif", "SH", "SHVar", "SHAdaVar"), ("GapE", "GapE-V", "VBR"))  # of the paper's seven policies
+PLAIN = ("Unif", "SH", "SHVar", "SHAdaVar")  # of the paper's seven policies, those that leave nothing to choose
 
 
 def beside_published(table: pd.DataFrame, figure: int) -> list[Axes]:
-    """Draw a figure of the paper as played here, a panel for halving and one for the baselines, with its points.
+    """Draw a figure of the paper as played here, with its points: one panel for `PLAIN`, one for each baseline.
 
     Examples
     --------
     >>> axes = beside_published(paper.replay_figure(2, runs=20), figure=2)
-    >>> [ax.get_title() for ax in axes]
-    ['uniform and halving', 'baselines']
+    >>> [text.get_text() for text in axes[1].get_legend().get_texts()]
+    ['GapE', 'published']
     """
     x = paper.FIGURES[figure][0]
     points = paper.published().query("figure == @figure")
-    axes = plots.panels(2, height=3.6, sharey=True)
-    for ax, title, names in zip(axes, ("uniform and halving", "baselines"), PANELS, strict=True):
+    axes = plots.panels(2, rows=2, height=3, sharey=figure in (2, 3))
+    for ax, names in zip(axes, (PLAIN, ["GapE"], ["GapE-V"], ["VBR"]), strict=True):
         plots.mistake_curves(table[table["policy"].isin(names)], x, ax)
         paper.published_points(points[points["policy"].isin(names)], x, ax)
-        ax.set_title(title)
+        ax.set_ylim(0, 0.3 if figure == 3 else None)
         ax.legend()
     return axes
 
