@@ -5,20 +5,16 @@
     ```{exercise} easy: two finalists
     :label: ex-intro-two
 
-``{figure-list}`` shows the stored pictures with their captions. They are written to ``chapters/figures/NAME.png``,
+``{figure-list}`` shows the stored pictures with their captions. They are written to ``chapters/figures/NAME.svg``,
 where NAME is the name in the metadata of the cell, and carry the licence in their own metadata.
 """
 
-import base64
 import html
-import io
 import re
 from pathlib import Path
 
 import nbformat
 from docutils import nodes
-from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,11 +35,11 @@ def exercises(notebook):
 
 
 def figures(notebook):
-    """The metadata of each figure, and its picture in base 64."""
+    """The metadata of each figure, and its drawing."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            if "image/png" in output.get("data", ()):
-                yield cell.metadata["mystnb"], output.data["image/png"]
+            if "image/svg+xml" in output.get("data", ()):
+                yield cell.metadata["mystnb"], output.data["image/svg+xml"]
 
 
 class NotebookList(SphinxDirective):
@@ -69,8 +65,8 @@ class FigureList(NotebookList):
         found = []
         for about, _ in figures(notebook):
             name, alt = about["figure"]["name"], html.escape(about["image"]["alt"])
-            picture = f'<img src="figures/{name}.png" alt="{alt}" style="width: 24rem">'
-            found.append(nodes.raw("", f'<p><a href="figures/{name}.png" download>{picture}</a></p>', format="html"))
+            picture = f'<img src="figures/{name}.svg" alt="{alt}" style="width: 24rem">'
+            found.append(nodes.raw("", f'<p><a href="figures/{name}.svg" download>{picture}</a></p>', format="html"))
             found += self.parse_text_to_nodes(f"{{numref}}`{name}`. {about['figure']['caption']}")
         return found
 
@@ -79,13 +75,11 @@ def write_figures(app, exception):
     if exception is None:
         folder = Path(app.outdir) / "chapters" / "figures"
         folder.mkdir(parents=True, exist_ok=True)
-        info = PngInfo()
-        info.add_text("License", LICENCE)
-        info.add_text("Author", app.config.author)
+        terms = f"<desc>{html.escape(app.config.author)}, {LICENCE}</desc>"
         for notebook in notebooks().values():
-            for about, picture in figures(notebook):
-                image = Image.open(io.BytesIO(base64.b64decode(picture)))
-                image.save(folder / f"{about['figure']['name']}.png", pnginfo=info)
+            for about, drawing in figures(notebook):
+                file = folder / f"{about['figure']['name']}.svg"
+                file.write_text(drawing.replace("<metadata>", f"{terms}\n <metadata>", 1), encoding="utf-8")
 
 
 def setup(app):

@@ -98,6 +98,12 @@ def curves(table, x, ax):
     return [line.get_xdata().tolist() for line in axes.lines]
 
 
+def parts(**arguments):
+    axes = plots.panels(**arguments)
+    plt.close("all")
+    return len(axes)
+
+
 # --- every public callable, with arguments that it takes ---------------------------------------------------
 
 
@@ -182,6 +188,7 @@ CALLS = {
     "variance_bounds.Bernstein": Call(variance_bounds.Bernstein, {"span": 2.0}),
     # figures
     "plots.use_style": Call(plots.use_style, {}),
+    "plots.panels": Call(parts, {"columns": 2, "rows": 1, "height": 3.2, "sharex": False, "sharey": True}),
     "plots.policy_style": Call(plots.policy_style, {"policy": "SH"}),
     "plots.mistake_curves": Call(curves, {"table": TABLE, "x": "budget", "ax": None}),
     # theory

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "_ext")]
@@ -163,11 +162,11 @@ def test_exercise_page_lists_every_exercise(build):
 
 def test_figures_are_offered_as_files_with_their_licence(build):
     folder = build[0] / "chapters"
-    offered = re.findall(r'<a href="(figures/[\w-]+\.png)" download', (folder / "figures.html").read_text())
+    offered = re.findall(r'<a href="(figures/[\w-]+\.svg)" download', (folder / "figures.html").read_text())
     assert offered == [
-        f"figures/{about['figure']['name']}.png" for notebook in notebooks().values() for about, _ in figures(notebook)
+        f"figures/{about['figure']['name']}.svg" for notebook in notebooks().values() for about, _ in figures(notebook)
     ]
-    assert len(offered) > 20 and {Image.open(folder / file).text["License"] for file in offered} == {LICENCE}
+    assert len(offered) > 20 and all(LICENCE in (folder / file).read_text() for file in offered)
 
 
 def test_launch_buttons_appear_only_where_the_address_is_known(monkeypatch):

@@ -212,7 +212,7 @@ class OCBA(Allocation):
     """
 
     name: ClassVar[str] = "OCBA"
-    style: ClassVar[dict[str, str]] = {"color": "#332288", "marker": ">", "linestyle": "--"}
+    style: ClassVar[dict[str, str]] = {"color": "#117733", "marker": ">", "linestyle": "--"}
     first: int = 5
 
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
@@ -249,7 +249,7 @@ class TopTwo(Allocation):
     """
 
     name: ClassVar[str] = "TopTwo"
-    style: ClassVar[dict[str, str]] = {"color": "#117733", "marker": "*", "linestyle": "-."}
+    style: ClassVar[dict[str, str]] = {"color": "#7B2CBF", "marker": "*", "linestyle": "-."}
     first: int = 3
     shrinkage: float = 5.0
 
