@@ -3,9 +3,9 @@
 RIGHT = {
     "numpy instead of loops": {
         "greedy": """
-def greedy_pulls(variances, budget):
+def greedy_pulls(variances, start, budget):
     sigma2 = np.array(variances, float)
-    N = np.zeros(len(sigma2))
+    N = np.array(start, float)
     for t in range(budget):
         with np.errstate(divide="ignore", invalid="ignore"):
             priority = np.where(N == 0, np.inf, sigma2 / N)
@@ -13,12 +13,14 @@ def greedy_pulls(variances, budget):
     return N
 """,
         "certificate": """
-def is_greedy(variances, pulls):
-    v, n = np.array(variances, float), np.array(pulls)
-    if (n == 0).any():
+def is_greedy(variances, start, pulls):
+    v, s, n = np.array(variances, float), np.array(start), np.array(pulls)
+    if (n < s).any():
         return False
-    with np.errstate(divide="ignore"):
-        return bool(np.max(v / n) <= np.min(v / (n - 1)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        now = np.where(n == 0, np.inf, v / n)
+        before = np.where(n == s, np.inf, np.where(n < 2, np.inf, v / (n - 1)))
+    return np.max(now) <= np.min(before) or bool(np.all(n == s))
 """,
         "search": """
 def compositions(total, parts):
@@ -51,14 +53,15 @@ def ideal_pulls(variances, budget):
     return [v / total * budget for v in variances]
 """,
         "certificate": """
-def is_greedy(variances, pulls):
-    if 0 in pulls:
-        return False
+def is_greedy(variances, start, pulls):
     for i in range(len(pulls)):
+        if pulls[i] < start[i]:
+            return False
         for j in range(len(pulls)):
             # the last pull of arm i was made although arm j waited with at most pulls[j]
-            if i != j and pulls[i] > 1 and variances[i] / (pulls[i] - 1) < variances[j] / pulls[j]:
-                return False
+            if i != j and pulls[i] > start[i] and pulls[i] > 1:
+                if pulls[j] == 0 or variances[i] / (pulls[i] - 1) < variances[j] / pulls[j]:
+                    return False
     return True
 """,
         "gain": """
@@ -109,8 +112,8 @@ def ideal_pulls(variances, budget):
     "index with standard deviations": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = [0] * len(variances)
+def greedy_pulls(variances, start, budget):
+    pulls = list(start)
     for _ in range(budget):
         index = [v**0.5 / n if n else math.inf for v, n in zip(variances, pulls)]
         pulls[index.index(max(index))] += 1
@@ -122,8 +125,8 @@ def greedy_pulls(variances, budget):
     "ties to the last arm": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = [0] * len(variances)
+def greedy_pulls(variances, start, budget):
+    pulls = list(start)
     for _ in range(budget):
         index = [v / n if n else math.inf for v, n in zip(variances, pulls)]
         pulls[max(range(len(pulls)), key=lambda i: (index[i], i))] += 1
@@ -135,8 +138,8 @@ def greedy_pulls(variances, budget):
     "first pulls are not counted": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.ones(len(variances), int)
+def greedy_pulls(variances, start, budget):
+    pulls = np.maximum(start, 1)
     for _ in range(budget):
         pulls[np.argmax(np.array(variances) / pulls)] += 1
     return pulls
@@ -147,8 +150,8 @@ def greedy_pulls(variances, budget):
     "one pull added to avoid dividing by zero": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.zeros(len(variances), int)
+def greedy_pulls(variances, start, budget):
+    pulls = np.array(start, int)
     for _ in range(budget):
         pulls[np.argmax(np.array(variances) / (pulls + 1))] += 1
     return pulls
@@ -159,9 +162,9 @@ def greedy_pulls(variances, budget):
     "the quietest estimate is pulled": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.ones(len(variances), int)
-    for _ in range(budget - len(variances)):
+def greedy_pulls(variances, start, budget):
+    pulls = np.maximum(start, 1)
+    for _ in range(budget - int(np.sum(np.array(start) == 0))):
         pulls[np.argmin(np.array(variances) / pulls)] += 1
     return pulls
 """
@@ -171,7 +174,7 @@ def greedy_pulls(variances, budget):
     "rounding for the greedy rule": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
+def greedy_pulls(variances, start, budget):
     return np.maximum(1, np.round(ideal_pulls(variances, budget)).astype(int))
 """
         },
@@ -180,8 +183,8 @@ def greedy_pulls(variances, budget):
     "compares with one way to break ties": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
-    return list(greedy_pulls(variances, sum(pulls))) == list(pulls)
+def is_greedy(variances, start, pulls):
+    return list(greedy_pulls(variances, start, sum(pulls) - sum(start))) == list(pulls)
 """
         },
         {"certificate"},
@@ -189,7 +192,7 @@ def is_greedy(variances, pulls):
     "strict inequality forgets ties": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     if min(pulls) < 1:
         return False
     least = max(v / n for v, n in zip(variances, pulls))
@@ -202,7 +205,7 @@ def is_greedy(variances, pulls):
     "within one pull of the ideal": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     return min(pulls) >= 1 and np.all(np.abs(np.array(pulls) - ideal_pulls(variances, sum(pulls))) < 1)
 """
         },
@@ -211,7 +214,7 @@ def is_greedy(variances, pulls):
     "all counts are accepted": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     return True
 """
         },
@@ -358,5 +361,57 @@ hurt_budget = 1000
 """
         },
         {"hurts"},
+    ),
+    "decided by G-optimality": (
+        {
+            "certificate": """
+def is_greedy(variances, start, pulls):
+    if any(n < s for s, n in zip(start, pulls)):
+        return False
+    noise = lambda counts: max(v / n if n else math.inf for v, n in zip(variances, counts))
+    return math.isclose(noise(pulls), noise(greedy_pulls(variances, start, sum(pulls) - sum(start))))
+"""
+        },
+        {"certificate"},
+    ),
+    "one pull each to begin with, however few rounds there are": (
+        {
+            "greedy": """
+def greedy_pulls(variances, start, budget):
+    pulls = [max(n, 1) for n in start]
+    for _ in range(budget - sum(pulls) + sum(start)):
+        index = [v / n for v, n in zip(variances, pulls)]
+        pulls[index.index(max(index))] += 1
+    return pulls
+"""
+        },
+        {"greedy"},
+    ),
+    "Adams' method of the chapter, the start forgotten": (
+        {
+            "certificate": """
+def is_greedy(variances, start, pulls):
+    if min(pulls) < 1:
+        return False
+    least = max(v / n for v, n in zip(variances, pulls))
+    return least <= min((v / (n - 1) for v, n in zip(variances, pulls) if n > 1), default=math.inf)
+"""
+        },
+        {"certificate"},
+    ),
+    "the library": (
+        {
+            "ideal": "def ideal_pulls(variances, budget):\n    return bai.theory.lemma_1_allocation(variances, budget)",
+            "search": """
+def smallest_noise(variances, budget):
+    import importlib
+    theory = importlib.import_module("bai.theory")
+    return max(variances / theory.greedy_allocation(variances, budget))
+""",
+            "gain": """
+from bai.theory import shvar_gain as gain
+""",
+        },
+        {"ideal", "search", "gain"},
     ),
 }
