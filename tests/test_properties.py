@@ -78,18 +78,27 @@ def a_table(table):
     return bool((table["mistakes"] <= table["runs"]).all()) and an_interval((table["low"], table["high"]))
 
 
-def batches(policy, n_arms, budget, seed, size, outstanding, arms, rewards):
-    """Use all methods of an experiment."""
-    experiment = bai.Experiment(policy, n_arms, budget, seed)
-    experiment.ask_batch(size, outstanding)
-    experiment.tell_batch(arms, rewards)
+def batches(policy, n_arms, budget, seed, labels, minimise, costs, earlier, n):
+    """Use an experiment with all its options."""
+    experiment = bai.Experiment(policy, n_arms, budget, seed, labels, minimise, costs, earlier)
+    experiment.ask(n)
     return experiment
 
 
-def one_report(arm, reward):
-    experiment = bai.Experiment(bai.SH(), 3, 30)
+def a_report(arm, reward, confidence, m, epsilon):
+    """Tell an experiment a batch, and ask for all that it knows."""
+    experiment = bai.Experiment(bai.Unif(), 3, 30)
+    experiment.ask(6)
     experiment.tell(arm, reward)
+    assert an_interval((experiment.chances(m, epsilon), np.ones(3)))
+    assert len(experiment.summary(confidence)) == 3
     return experiment
+
+
+def summary_plot(table, ax):
+    axes = plots.summary_plot(table, ax)
+    plt.close("all")
+    return axes.get_xlabel()
 
 
 def curves(table, x, ax):
@@ -155,14 +164,23 @@ CALLS = {
     "Experiment": Call(
         batches,
         {
-            **{"policy": bai.SH(), "n_arms": 3, "budget": 30, "seed": 3, "size": 4},
-            **{"outstanding": [0, 1], "arms": [0, 1, 2], "rewards": [1.0, 0.5, 2.0]},
+            **{"policy": bai.TopTwo(), "n_arms": 3, "budget": 30, "seed": 3, "labels": ["a", "b", "c"]},
+            **{"minimise": True, "costs": [1.0, 2.0, 1.0], "earlier": [(0, 1.0), (2, 0.5)], "n": 4},
         },
         an_experiment,
     ),
-    "Experiment.tell": Call(one_report, {"arm": bai.Experiment(bai.SH(), 3, 30).ask(), "reward": 0.5}, an_experiment),
+    "Experiment.tell": Call(
+        a_report,
+        {"arm": [0, 1, 2], "reward": [1.0, 0.5, 2.0], "confidence": 0.5, "m": 2, "epsilon": 0.5},
+        an_experiment,
+    ),
     "identify": Call(
-        bai.identify, {"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3}, an_experiment
+        bai.identify,
+        {
+            **{"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3},
+            **{"labels": ["a", "b", "c"], "minimise": True},
+        },
+        an_experiment,
     ),
     "wilson": Call(bai.wilson, COUNTS, an_interval),
     "clopper_pearson": Call(bai.clopper_pearson, COUNTS, an_interval),
@@ -192,6 +210,7 @@ CALLS = {
     "plots.panels": Call(parts, {"columns": 2, "rows": 1, "height": 3.2, "sharex": False, "sharey": True}),
     "plots.policy_style": Call(plots.policy_style, {"policy": "SH"}),
     "plots.mistake_curves": Call(curves, {"table": TABLE, "x": "budget", "ax": None}),
+    "plots.summary_plot": Call(summary_plot, {"table": bai.identify(bai.SR(), float, 3, 30).summary(), "ax": None}),
     # theory
     "theory.stages": Call(theory.stages, {"n_arms": 5}),
     "theory.stage_sizes": Call(theory.stage_sizes, {"n_arms": 5}),
