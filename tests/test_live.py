@@ -8,6 +8,7 @@ import math
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,16 @@ def test_every_variant_of_the_leaderboard_is_written_in_python_as_it_is():
     written = {variant["label"]: eval(variant["python"], {"bai": bai}) for variant in book["variants"]}
     assert written == leaderboard.POLICIES
     assert set(book["policies"]) == {policy.__name__ for policy in bai.REGISTRY}
+
+
+def test_a_jupyterhub_is_offered_where_its_address_is_known(monkeypatch):
+    from book import add_launch_buttons
+
+    config = SimpleNamespace(html_theme_options={})
+    monkeypatch.setenv("BOOK_REPOSITORY_URL", "https://git.example/owner/name")
+    monkeypatch.setenv("BOOK_JUPYTERHUB_URL", "https://hub.example")
+    add_launch_buttons(None, config)
+    assert config.html_theme_options["launch_buttons"]["jupyterhub_url"] == "https://hub.example"
 
 
 # --- problems --------------------------------------------------------------------------------------------
