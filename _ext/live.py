@@ -11,6 +11,7 @@ page opened from a disk may not read other files; and `book.js`, what live parts
 and the problems and policies of the leaderboard.
 """
 
+import ast
 import base64
 import dataclasses
 import html
@@ -68,6 +69,50 @@ def as_problem(name, family):
     return {"kind": "synthetic", "arms": sample.n_arms, "best": "quiet" if "quiet" in name else "noisy"}
 
 
+def published(figure):
+    """The points of a figure of the paper, by policy."""
+    points = paper.published().query("figure == @figure")
+    return {
+        name: [{"budget": int(row.budget), "rate": row.mistake_rate} for row in rows.itertuples()]
+        for name, rows in points.groupby("policy", sort=False)
+    }
+
+
+def movies():
+    """The audience of the introduction, read from the cell that invents it: names, means and variances."""
+    cells = json.loads((LIVE.parents[1] / "chapters" / "introduction.ipynb").read_text(encoding="utf-8"))["cells"]
+    (source,) = (text for cell in cells if (text := "".join(cell["source"])).startswith("audience = {"))
+    audience = ast.literal_eval(ast.parse(source).body[0].value)
+    found = []
+    for name, people in audience.items():
+        mean = sum(stars * count for stars, count in enumerate(people, 1)) / sum(people)
+        variance = sum((stars - mean) ** 2 * count for stars, count in enumerate(people, 1)) / sum(people)
+        found.append({"name": name, "mean": round(mean, 4), "variance": round(variance, 4)})
+    return found
+
+
+def watched():
+    """Eight arms with the means of Section 5.1: every other one is noisy, from the best on or from the second on."""
+    means = [round(1 - (arm / 8) ** 0.5, 4) for arm in range(8)]
+    noise = [0.9, 0.1] * 4
+    return {"means": means, "noisy": noise, "quiet": noise[::-1]}
+
+
+def board():
+    """The table of the leaderboard: mistake rates by family, policy and budget; which policies are told something."""
+    table = leaderboard.stored()
+    rows = {}
+    for row in table.itertuples():
+        rows.setdefault(row.family, {}).setdefault(row.policy, {})[int(row.budget)] = row.mistake_rate
+    return {
+        "families": [
+            {"name": name, "budgets": list(map(int, family.budgets))} for name, family in leaderboard.FAMILIES.items()
+        ],
+        "policies": [{"label": name, "told": leaderboard.knowledge(p)} for name, p in leaderboard.POLICIES.items()],
+        "rows": rows,
+    }
+
+
 def look(policy):
     """How a policy looks, on light and on dark pages."""
     return {"label": policy.name, **policy.style, "dark": dark(policy.style["color"])}
@@ -86,7 +131,10 @@ def book_script():
             for name, family in leaderboard.FAMILIES.items()
             if isinstance(family.make(1, 0), bai.GaussianBandits)
         ],
-        "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2]},
+        "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2], "published": published(2)},
+        "movies": movies(),
+        "watch": watched(),
+        "board": board(),
     }
     return f"window.baiBook = {json.dumps(book)};\n"
 

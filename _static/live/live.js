@@ -97,6 +97,7 @@ window.baiLive = (() => {
     trace: (given, options) => ask("trace", given, options),
     instances: (problem) => ask("instances", {problem}),
     leastBudget: (policy, arms) => ask("least", {policy, arms}),
+    factors: (given) => ask("factors", given),
     evaluate: (name, values) => ask("evaluate", {name, values}),
   };
 })();

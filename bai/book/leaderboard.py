@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .. import checks
-from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, Policy, SHAdaVar, SHVar
+from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, HalveVar, Policy, SHAdaVar, SHVar
 from ..policies.variance_bounds import Gaussian
 from ..problems import Bandits, BernoulliBandits, GaussianBandits, TableBandits, movielens, synthetic
 from ..stats import Paired, mcnemar
@@ -137,6 +137,7 @@ VARIANTS: dict[type[Policy], dict[str, Policy]] = {
         "SHAdaVar, kept": SHAdaVar(reuse=True),
         "SHAdaVar, kept, guarded": SHAdaVar(bound=Gaussian(guard_repeats=True), reuse=True),
     },
+    HalveVar: {"HalveVar, kept": HalveVar(reuse=True)},
 }
 POLICIES: dict[str, Policy] = {
     name: policy for cls in REGISTRY for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
@@ -224,7 +225,7 @@ def stored() -> pd.DataFrame:
     --------
     >>> table = stored()
     >>> table["family"].nunique(), table["policy"].nunique(), table["runs"].unique().tolist()
-    (12, 19, [5000])
+    (12, 21, [5000])
     """
     with resources.files("bai.book").joinpath("data/leaderboard.csv").open() as file:
         return pd.read_csv(file)

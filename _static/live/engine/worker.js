@@ -79,6 +79,13 @@ const ORDERS = {
     return leastBudget(policy, arms);
   },
 
+  /** The paper's bound over the sample variance after 0, 1, ... pulls, and the forced pulls of a stage by both rules. */
+  async factors({delta, most, arms}) {
+    const log = machine.math.log(1 / delta);
+    const table = Float64Array.from({length: most + 1}, (_, count) => (count - 1) / BOUNDS.Gaussian.lower(Math.max(count - 1, 0), log));
+    return {table, corrected: BOUNDS.Gaussian.warmup(arms, -machine.math.log(delta)), printed: BOUNDS.Printed.warmup(arms, log)};
+  },
+
   /** Functions of the C library, for comparison. */
   async evaluate({name, values}) {
     return Float64Array.from(values, (value) => machine.math[name](value));
