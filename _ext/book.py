@@ -10,8 +10,8 @@ Index. The index of statements shows their titles, kind by kind in reading order
 Sidebar. Pages with sub-pages are open in it.
 
 Address. Where ``BOOK_REPOSITORY_URL`` is set, notebooks get launch buttons that open the branch
-``BOOK_REPOSITORY_BRANCH`` (``main`` unless set) of that repository. Where it is not, there are none. ``BOOK_JUPYTERHUB_URL`` adds a
-JupyterHub of your own (with nbgitpuller) to Binder and Colab.
+``BOOK_REPOSITORY_BRANCH`` (``main`` unless set) of that repository. Where it is not, there are none.
+``BOOK_JUPYTERHUB_URL`` adds a JupyterHub (with nbgitpuller) to Binder and Colab.
 
 Thebe, which Jupyter Book always loads, is left out: nothing here uses it, and its script is declared twice.
 """
