@@ -160,13 +160,14 @@ def test_exercise_page_lists_every_exercise(build):
     assert listed == [label for notebook in notebooks().values() for _, label in exercises(notebook)]
 
 
-def test_figures_are_offered_as_files_with_their_licence(build):
+def test_figures_are_offered_in_three_formats_with_their_licence(build):
     folder = build[0] / "chapters"
-    offered = re.findall(r'<a href="(figures/[\w-]+\.svg)" download', (folder / "figures.html").read_text())
-    assert offered == [
-        f"figures/{about['figure']['name']}.svg" for notebook in notebooks().values() for about, _ in figures(notebook)
-    ]
-    assert len(offered) > 20 and all(LICENCE in (folder / file).read_text() for file in offered)
+    offered = re.findall(r'<a href="(figures/[\w-]+\.\w+)" download', (folder / "figures.html").read_text())
+    names = [about["figure"]["name"] for notebook in notebooks().values() for about, _ in figures(notebook)]
+    assert offered == [f"figures/{name}.{ending}" for name in names for ending in ("svg", "png", "pdf")]
+    assert len(names) > 20 and all(LICENCE.encode() in (folder / file).read_bytes() for file in offered)
+    begins = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert [file for file in offered if not (folder / file).read_bytes().startswith(begins[file[-3:]])] == []
 
 
 def test_launch_buttons_appear_only_where_the_address_is_known(monkeypatch):
