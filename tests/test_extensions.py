@@ -21,6 +21,7 @@ TYPESET = {
     "Return H = Σ_i b²/Δ_i², the rest.": r"Return :math:`H = \sum _i b^2/\Delta _i^2`, the rest.",
     "With μ̂_i ≥ μ̂_1 it fails.": r"With :math:`\hat{\mu }_i \ge  \hat{\mu }_1` it fails.",
     "at most n log K of `max_i σ_i` pulls": "at most n log K of `max_i σ_i` pulls",
+    "k_s = K/2^(s-1) arms": ":math:`k_s = K/2^{s-1}` arms",
     "a σ² and n_arms": r"a :math:`\sigma ^2` and n_arms",
     "for (σ_1 and": "for (σ_1 and",  # a bracket that stays open
     "w_i = (sigma_i)": r":math:`w_i` = (sigma_i)",  # not all of it is a formula
