@@ -30,6 +30,7 @@ def tex(formula):
     """A formula as TeX."""
     formula = re.sub("(\\w)\u0302", r"\\hat{\1}", unicodedata.normalize("NFD", formula))
     formula = "".join(TEX.get(letter, letter) for letter in formula)
+    formula = re.sub(r"([_^])\(([^()]*)\)", r"\1{\2}", formula)
     formula = re.sub(r"_(max|min)\b", r"_{\\\1}", formula)
     formula = re.sub(rf"(?<!\\)(?<![A-Za-z])({NAMED})(?![A-Za-z])", r"\\operatorname{\1}", formula)
     return formula.replace("<=", "\\le ").replace(">=", "\\ge ").replace("*", "\\cdot ").replace("%", "\\%").strip()

@@ -55,7 +55,7 @@ def add_tags(app, pagename, templatename, context, doctree):
             "og:image": f"{address}/_static/card.png",
             "og:image:width": "1200",
             "og:image:height": "630",
-            "og:image:alt": "Three arms with unequal noise; the best one is the noisiest.",
+            "og:image:alt": "Ten arms with unequal noise; the best one is the noisiest.",
         }
         tags["name"]["twitter:card"] = "summary_large_image"
     context["metatags"] = context.get("metatags", "") + "".join(

@@ -2,13 +2,13 @@
 addEventListener("DOMContentLoaded", () => {
   if (typeof Search === "undefined") return;
   Search.makeSearchSummary = (page, words, anchor) => {
-    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article, [role=main]");
+    const article = new DOMParser().parseFromString(page, "text/html").querySelector("article.bd-article, [role=main]");
     if (!article) return null;
-    for (const e of article.querySelectorAll(".math, .headerlink, script, style, pre, .toctree-wrapper, .eqno"))
+    for (const e of article.querySelectorAll(".math, .headerlink, script, style, pre, nav, .toctree-wrapper, .eqno"))
       e.replaceWith(e.matches("span.math") ? "…" : "");
     const part = (anchor && article.querySelector(anchor)) || article;
     const texts = [...part.querySelectorAll("p, li, dd, td, figcaption")]
-      .map(e => e.textContent.replace(/\s+/g, " ").trim()).filter(text => text.length > 20);
+      .map(e => e.textContent.replace(/\s+/g, " ").trim()).filter(text => /[.?!:)]$/.test(text));
     const stems = [...words].map(word => word.toLowerCase());
     const score = text => stems.filter(stem => text.toLowerCase().includes(stem)).length;
     const best = texts.reduce((a, b) => score(b) > score(a) ? b : a, texts[0] ?? "");
