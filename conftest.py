@@ -15,6 +15,7 @@ collect_ignore = ["chapters/assignments/nbgrader_config.py"]
 SLOWEST = [
     "test_site.py",
     "test_assignments.py",
+    "test_live.py",
     "movielens_data.ipynb",
     "test_large.py",
     "test_package.py",

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
 
-OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "H", "8", "+", "x")
+OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "|", "8", "+", "x")
 
 #: Colours for what is no policy, to be taken in this order: apart for colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -163,4 +163,40 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     ax.set_ylabel("mistake probability")
     ax.set_ylim(bottom=0)
     ax.legend()
+    return ax
+
+
+def summary_plot(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw what is known of each arm: mean, interval, pulls and probability of being best.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The summary of an `Experiment` or of a `Selection`.
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> import bai
+    >>> answer = bai.identify(bai.SH(), float, n_arms=3, budget=60, labels=["low", "middle", "high"])
+    >>> ax = summary_plot(answer.summary(), ax=plt.figure().gca())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['high\\n25 pulls, 1.00', 'middle\\n25 pulls, 0.00', 'low\\n10 pulls, 0.00']
+    """
+    if not isinstance(table, pd.DataFrame):
+        checks.wrong_type("table", table, "a table such as summary() of an Experiment returns")
+    for column in ("mean", "low", "high", "pulls", "probability_best"):
+        if column not in table:
+            raise ValueError(f"table has no column {column!r}; give the summary() of an Experiment or of a Selection")
+    if ax is not None and not isinstance(ax, Axes):
+        checks.wrong_type("ax", ax, "axes of matplotlib, or None")
+    ax = plt.gca() if ax is None else ax
+    known = table[table["mean"].notna()]
+    error = [(known["mean"] - known["low"]).fillna(0), (known["high"] - known["mean"]).fillna(0)]
+    ax.errorbar(known["mean"], range(len(known)), xerr=error, fmt="none", color="#0072B2", capsize=3)
+    ax.scatter(known["mean"], range(len(known)), s=20 + 120 * known["pulls"] / max(1, known["pulls"].max()), zorder=3)
+    columns = zip(known.index, known["pulls"], known["probability_best"], strict=True)
+    ax.set_yticks(range(len(known)), [f"{label}\n{pulls} pulls, {chance:.2f}" for label, pulls, chance in columns])
+    ax.invert_yaxis()
+    ax.set_xlabel("mean, with interval")
     return ax

@@ -278,5 +278,5 @@ def test_requirements_are_exact_and_end_with_the_package_itself():
 def test_picture_of_the_readme_is_that_of_the_landing_page():
     from make_picture import PICTURE, stored_picture
 
-    assert PICTURE.read_bytes() == stored_picture(), "run: python tools/make_picture.py"
-    assert "_static/picture.png" in read("README.md")
+    assert PICTURE.read_text(encoding="utf-8") == stored_picture(), "run: python tools/make_picture.py"
+    assert "_static/picture.svg" in read("README.md")

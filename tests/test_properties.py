@@ -78,18 +78,27 @@ def a_table(table):
     return bool((table["mistakes"] <= table["runs"]).all()) and an_interval((table["low"], table["high"]))
 
 
-def batches(policy, n_arms, budget, seed, size, outstanding, arms, rewards):
-    """Use all methods of an experiment."""
-    experiment = bai.Experiment(policy, n_arms, budget, seed)
-    experiment.ask_batch(size, outstanding)
-    experiment.tell_batch(arms, rewards)
+def batches(policy, n_arms, budget, seed, labels, minimise, costs, earlier, n):
+    """Use an experiment with all its options."""
+    experiment = bai.Experiment(policy, n_arms, budget, seed, labels, minimise, costs, earlier)
+    experiment.ask(n)
     return experiment
 
 
-def one_report(arm, reward):
-    experiment = bai.Experiment(bai.SH(), 3, 30)
+def a_report(arm, reward, confidence, m, epsilon):
+    """Tell an experiment a batch, and ask for all that it knows."""
+    experiment = bai.Experiment(bai.Unif(), 3, 30)
+    experiment.ask(6)
     experiment.tell(arm, reward)
+    assert an_interval((experiment.chances(m, epsilon), np.ones(3)))
+    assert len(experiment.summary(confidence)) == 3
     return experiment
+
+
+def summary_plot(table, ax):
+    axes = plots.summary_plot(table, ax)
+    plt.close("all")
+    return axes.get_xlabel()
 
 
 def curves(table, x, ax):
@@ -155,14 +164,23 @@ CALLS = {
     "Experiment": Call(
         batches,
         {
-            **{"policy": bai.SH(), "n_arms": 3, "budget": 30, "seed": 3, "size": 4},
-            **{"outstanding": [0, 1], "arms": [0, 1, 2], "rewards": [1.0, 0.5, 2.0]},
+            **{"policy": bai.TopTwo(), "n_arms": 3, "budget": 30, "seed": 3, "labels": ["a", "b", "c"]},
+            **{"minimise": True, "costs": [1.0, 2.0, 1.0], "earlier": [(0, 1.0), (2, 0.5)], "n": 4},
         },
         an_experiment,
     ),
-    "Experiment.tell": Call(one_report, {"arm": bai.Experiment(bai.SH(), 3, 30).ask(), "reward": 0.5}, an_experiment),
+    "Experiment.tell": Call(
+        a_report,
+        {"arm": [0, 1, 2], "reward": [1.0, 0.5, 2.0], "confidence": 0.5, "m": 2, "epsilon": 0.5},
+        an_experiment,
+    ),
     "identify": Call(
-        bai.identify, {"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3}, an_experiment
+        bai.identify,
+        {
+            **{"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3},
+            **{"labels": ["a", "b", "c"], "minimise": True},
+        },
+        an_experiment,
     ),
     "wilson": Call(bai.wilson, COUNTS, an_interval),
     "clopper_pearson": Call(bai.clopper_pearson, COUNTS, an_interval),
@@ -180,6 +198,7 @@ CALLS = {
     "AGapEV": Call(bai.AGapEV, {"bound": 2.0, "scaling": 0.5}, a_policy),
     "OCBA": Call(bai.OCBA, {"first": 3}, a_policy),
     "TopTwo": Call(bai.TopTwo, {"first": 3, "shrinkage": 0.5}, a_policy),
+    "HalveVar": Call(bai.HalveVar, {"variances": [1.0, 0.5], "reuse": True}),
     # variance bounds
     "variance_bounds.Gaussian": Call(variance_bounds.Gaussian, {"guard_repeats": True}),
     "variance_bounds.ChiSquare": Call(variance_bounds.ChiSquare, {"guard_repeats": True}),
@@ -191,6 +210,7 @@ CALLS = {
     "plots.panels": Call(parts, {"columns": 2, "rows": 1, "height": 3.2, "sharex": False, "sharey": True}),
     "plots.policy_style": Call(plots.policy_style, {"policy": "SH"}),
     "plots.mistake_curves": Call(curves, {"table": TABLE, "x": "budget", "ax": None}),
+    "plots.summary_plot": Call(summary_plot, {"table": bai.identify(bai.SR(), float, 3, 30).summary(), "ax": None}),
     # theory
     "theory.stages": Call(theory.stages, {"n_arms": 5}),
     "theory.stage_sizes": Call(theory.stage_sizes, {"n_arms": 5}),
@@ -224,12 +244,40 @@ CALLS = {
     "theory.theorem_3_least_budget": Call(theory.theorem_3_least_budget, {"n_arms": 3, "delta": 0.25}, finite),
     "theory.lemma_a_bound": Call(theory.lemma_a_bound, {"probabilities": [0.5, 0.25], "survivors": 1}, finite),
     "theory.shvar_bound": Call(theory.shvar_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.full_form_bound": Call(theory.full_form_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.sh_gaussian_bound": Call(theory.sh_gaussian_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.elimination_probability": Call(theory.elimination_probability, {**ARMS, "pulls": [4, 5, 6]}, finite),
+    "theory.keep_bound": Call(theory.keep_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.shadavar_keep_bound": Call(theory.shadavar_keep_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.bounded_bound": Call(theory.bounded_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
+    "theory.transition_cost": Call(
+        theory.transition_cost, {"means": [1.0, 0.0], "rates": [4.0, 2.0], "survivors": [False, True]}, finite
+    ),
+    "theory.cheapest_path": Call(theory.cheapest_path, {**ARMS, "policy": "SHVar", "budget": 64}),
+    "theory.exponent": Call(theory.exponent, {**ARMS, "policy": "SH"}, finite),
+    "theory.exponent_bracket": Call(theory.exponent_bracket, {**ARMS, "policy": "SH"}),
+    "theory.path_bounds": Call(theory.path_bounds, {**ARMS, "policy": "SH", "budget": 64}),
+    "theory.starvation_bound": Call(theory.starvation_bound, {"gap": 0.5, "budget": 100, "delta": 0.25}, finite),
+    "theory.starvation_limit": Call(
+        theory.starvation_limit, {"gap": 0.5, "variances": [1.0, 4.0], "delta": 0.25, "chi_square": True}
+    ),
+    "theory.best_floor": Call(theory.best_floor, {"z": 0.5}),
+    "theory.floor_bound": Call(theory.floor_bound, {**ARMS, "budget": 64, "floor": 0.5}, finite),
     "theory.shadavar_failure": Call(
         theory.shadavar_failure,
         {"variances": [1.0, 4.0], "stage_budget": 100, "delta": 0.25, "rho": [2.0, 4.0]},
         finite,
     ),
     "theory.shadavar_bound": Call(theory.shadavar_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.variance_price": Call(theory.variance_price, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_stages": Call(theory.variance_stages, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_complexity": Call(theory.variance_complexity, ARMS, not_nan),
+    "theory.hard_problems": Call(theory.hard_problems, {"variances": [1.0, 4.0], "scale": 0.5}, not_nan),
+    "theory.variance_lower_bound": Call(
+        theory.variance_lower_bound, {"variances": [1.0, 4.0], "complexity": 2.0, "budget": [64, 100]}, finite
+    ),
+    "theory.halvevar_bound": Call(theory.halvevar_bound, PROBLEM, finite),
+    "theory.halvevar_mistakes": Call(theory.halvevar_mistakes, PROBLEM, finite),
 }
 MADE_BY_THE_PACKAGE = {bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
 FOR_SUBCLASSES = {bai.Policy, bai.Known, variance_bounds.VarianceBound}  # what these return is checked where it is used

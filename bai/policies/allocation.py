@@ -179,6 +179,7 @@ def allocate_block(rewards, budget, first, logs, weight, pulls, recommended):
 class Allocation(Policy):
     """Pull every arm a few times, then one arm at a time as all estimates say; answer with the highest mean."""
 
+    anytime: ClassVar[bool] = True
     first: int
 
     def __post_init__(self) -> None:

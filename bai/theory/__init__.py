@@ -11,7 +11,17 @@ probabilities and never exceed 1. A bound on mistakes needs a unique best arm; c
 are inf.
 """
 
-from ..schedules import gape_complexity, gapev_complexity, gaps, reward_bound, stage_sizes, stages, warmup_pulls
+from ..schedules import (
+    gape_complexity,
+    gapev_complexity,
+    gaps,
+    reward_bound,
+    stage_sizes,
+    stages,
+    variance_price,
+    variance_stages,
+    warmup_pulls,
+)
 from .allocation import (
     greedy_allocation,
     greedy_rho,
@@ -21,20 +31,33 @@ from .allocation import (
     neyman_allocation,
     shvar_gain,
 )
+from .bounded_bounds import bounded_bound
 from .error_bounds import (
+    full_form_bound,
     h2,
     lemma_3_bound,
     lemma_a_bound,
     sh_bound,
-    shvar_bound,
     theorem_1_bound,
     theorem_2_bound,
     theorem_3_bound,
     theorem_3_condition,
     theorem_3_least_budget,
 )
+from .exponents import cheapest_path, exponent, exponent_bracket, path_bounds, transition_cost
+from .halving_bounds import sh_gaussian_bound, shvar_bound
+from .keep_bounds import keep_bound, shadavar_keep_bound
+from .rivals import elimination_probability
 from .shadavar_bounds import shadavar_bound, shadavar_failure
+from .starvation import best_floor, floor_bound, starvation_bound, starvation_limit
 from .variance_bounds import lemma_2_thresholds, lemma_5_alpha, lemma_5_pulls, variance_ucb
+from .variance_halving import (
+    halvevar_bound,
+    halvevar_mistakes,
+    hard_problems,
+    variance_complexity,
+    variance_lower_bound,
+)
 
 __all__ = [  # noqa: RUF022  the order of the API page
     "stages", "stage_sizes", "gaps", "warmup_pulls", "reward_bound", "gape_complexity", "gapev_complexity",
@@ -42,6 +65,11 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "greedy_rho",
     "lemma_2_thresholds", "variance_ucb", "lemma_5_alpha", "lemma_5_pulls",
     "h2", "sh_bound", "lemma_3_bound", "theorem_1_bound", "theorem_2_bound", "theorem_3_bound", "theorem_3_condition",
-    "theorem_3_least_budget", "lemma_a_bound", "shvar_bound",
-    "shadavar_failure", "shadavar_bound",
+    "theorem_3_least_budget", "lemma_a_bound", "full_form_bound",
+    "elimination_probability", "sh_gaussian_bound", "shvar_bound",
+    "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "bounded_bound",
+    "transition_cost", "cheapest_path", "exponent", "exponent_bracket", "path_bounds",
+    "starvation_bound", "starvation_limit", "best_floor", "floor_bound",
+    "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",
+    "halvevar_bound", "halvevar_mistakes",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bounds on the probability of a mistake: of SH, of SHVar, and those of Theorem 3 for SHAdaVar."""
+"""The paper's bounds on the probability of a mistake, printed and corrected, and what their proofs rest on."""
 
 from __future__ import annotations
 
@@ -294,12 +294,15 @@ def elimination_bound(rivals: np.ndarray, rho: ArrayLike, gaussian: bool = True)
     return lemma_a_bound(ndtr(-x) if gaussian else np.exp(-(x**2) / 2), (rivals.size + 2) // 2)
 
 
-def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True) -> float | np.ndarray:
-    """Return the sharp bound on SHVar's probability of a mistake (Theorems 1' and 2' in full).
+def full_form_bound(
+    means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True
+) -> float | np.ndarray:
+    """Return Theorems 1' and 2' in full, a bound on SHVar's probability of a mistake.
 
     The sum over stages of Lemma A's bound with p_i = Q(Δ_i √(ρ_s/2)) for Gaussian rewards, or exp(-ρ_s
     Δ_i²/4) for sub-Gaussian ones. ρ_s is `greedy_rho` of the worst set that may have survived: the best
     arm with its noisiest rivals; the gaps are the smallest. At most 1; for any K, any variances, n >= Km.
+    `shvar_bound` is sharper.
 
     Parameters
     ----------
@@ -312,12 +315,13 @@ def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gauss
 
     Examples
     --------
-    >>> round(shvar_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 200), 4)
+    >>> round(full_form_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 200), 4)
     0.0151
     """
     means, variances = problem(means, variances)
     gaussian = checks.flag("gaussian", gaussian)
     budget = stage_budgets(budget, means.size)
-    worst = worst_stages(means, variances)
-    total = sum(elimination_bound(rivals, greedy_rho(noise, budget), gaussian) for rivals, noise in worst)
+    total = np.zeros(budget.shape)
+    for rivals, noise in worst_stages(means, variances):
+        total = total + elimination_bound(rivals, greedy_rho(noise, budget), gaussian)
     return float_or_array(np.minimum(1.0, total))

@@ -7,14 +7,19 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtr, chdtrc
+from scipy.special import chdtrc, gammaln
 
 from .. import checks
 from ..schedules import float_or_array, log_inverse, warmup_pulls
 from .allocation import greedy_rho
 from .arguments import for_each, noisy, problem, stage_budgets
-from .error_bounds import elimination_bound, worst_stages
+from .error_bounds import worst_stages
+from .halving_bounds import sh_errors
+from .rivals import log_stage, one_of
 from .variance_bounds import lemma_2_thresholds
+
+LEVELS, RUNGS = 48, 32  # how finely the two free numbers of the bound are searched
+BLOCKS = 32  # counts from j² to (j+1)² are taken in so many groups
 
 
 def shadavar_failure(variances: ArrayLike, stage_budget: int, delta: float, rho: ArrayLike) -> float | np.ndarray:
@@ -50,7 +55,7 @@ def shadavar_failure(variances: ArrayLike, stage_budget: int, delta: float, rho:
     Examples
     --------
     >>> shadavar_failure([1.0, 1.0], 1000, 0.05, rho=[250.0, 350.0]).round(6)
-    array([9.0000e-06, 3.6253e-02])
+    array([1.0000e-05, 3.9413e-02])
     """
     variances = noisy(variances)
     stage_budget = checks.integer("stage_budget", stage_budget, variances.size)
@@ -91,44 +96,64 @@ def _failure(
     error_free = pulls * lemma_2_thresholds(pulls - 1, delta)[0]
     lowest = (noise * (pulls - 1) / error_free).max()
     highest = noise.max() * warm_up / ((warm_up + 1) * lemma_2_thresholds(warm_up, delta)[0])
-    levels = lowest * (1 + np.geomspace(0.01, max(highest / lowest, 1.0), 48))[:, None]
+    levels = lowest * (1 + np.geomspace(0.01, max(highest / lowest, 1.0), LEVELS))[:, None]
 
     with np.errstate(divide="ignore"):  # an arm without noise never exceeds a level
         first = chdtrc(pulls - 1, levels * error_free / noise).sum(axis=1)[:, None]
         possible = rho <= (pulls / noise).min()
     reach = rho[possible]
-    rivals = np.sort([_early_pulls(variance, reach, levels, delta) for variance in others], axis=0)
-    second = _early_pulls(best, reach, levels, delta) + rivals[1 - noise.size :].sum(axis=0)
+    distinct, each = np.unique(others, return_counts=True)
+    rivals = [early_pulls(variance, reach, levels, delta) for variance in distinct]
+    rivals = np.sort(np.repeat(rivals, each, axis=0), axis=0)
+    second = early_pulls(best, reach, levels, delta) + rivals[1 - noise.size :].sum(axis=0)
     failure = np.ones(rho.size)
     failure[possible] = np.minimum(1.0, (first + second).min(axis=0))
     failure[rho * noise.max() <= warm_up] = 0  # the warm-up alone is enough
     return failure
 
 
-def _early_pulls(variance: float, rho: np.ndarray, levels: np.ndarray, delta: float) -> np.ndarray:
-    """Return Σ_{w <= c < ρσ²} P[χ²_{c-1} < θ c l_{c-1}/σ²] for each level θ (rows) and each ρ (columns)."""
+def early_pulls(variance: float, rho: np.ndarray, levels: np.ndarray, delta: float) -> np.ndarray:
+    """Return Σ_{w <= c < ρσ²} P[χ²_{c-1} < θ c l_{c-1}/σ²], or slightly more, for each θ (rows) and ρ (columns).
+
+    Counts from a to b - 1 are taken together: each of their terms is at most P[χ²_{a-1} < θ (b-1) l_{b-2}/σ²].
+    The first counts stand alone; later b - a is a small part of the standard deviation of χ²_a.
+    """
     warm_up = warmup_pulls(delta)
-    terms = np.maximum(np.ceil(rho * variance).astype(np.int64) - warm_up, 0)
-    sums = np.zeros((levels.size, terms.max(initial=0) + 1))
-    if sums.shape[1] > 1:
-        counts = np.arange(warm_up, warm_up + sums.shape[1] - 1)
-        threshold = counts * lemma_2_thresholds(counts - 1, delta)[0] / variance
-        chdtr(counts - 1, levels * threshold).cumsum(axis=1, out=sums[:, 1:])
-    return sums[:, terms]
+    ends = np.maximum(np.ceil(rho * variance).astype(np.int64), warm_up)  # the first count that is left out
+    last = ends.max(initial=warm_up)
+    sums = np.zeros((levels.size, rho.size))
+    if last == warm_up:
+        return sums
+    steps = np.arange(math.isqrt(warm_up), math.isqrt(last) + 2)
+    blocks = (steps[:, None] ** 2 + np.arange(BLOCKS) * (2 * steps[:, None] + 1) // BLOCKS).ravel()
+    starts = np.unique(np.clip(np.append(blocks, warm_up), warm_up, last))
+    first, end = starts[:-1], starts[1:]
+    half = (first - 1) / 2
+    threshold = levels * ((end - 1) * lemma_2_thresholds(end - 2, delta)[0] / (2 * variance))
+    # P(χ²_{2a} < 2x) = x^a e^-x/Γ(a+1) (1 + x/(a+1) + x²/((a+1)(a+2)) + ...), at most a geometric series.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        terms = np.exp(half * np.log(threshold) - threshold - gammaln(half + 1)) / (1 - threshold / (half + 1))
+    terms = np.where(threshold < half, np.minimum(terms, 1.0), 1.0)
+    whole = np.zeros((levels.size, starts.size))
+    (terms * (end - first)).cumsum(axis=1, out=whole[:, 1:])
+    block = np.searchsorted(starts, ends, side="right") - 1
+    part = np.minimum(block, first.size - 1)
+    return whole[:, block] + terms[:, part] * (ends - starts[block])
 
 
 def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: float) -> float | np.ndarray:
     """Return the sharp bound on SHAdaVar's probability of a mistake, Gaussian rewards (Theorem 3', layered).
 
     Let R = min_i N_i/σ_i² in stage s. Given all counts, the estimated means are independent Gaussians
-    (Lemma D), so the best arm goes with probability at most Ψ(R), Lemma A's bound with p_i = Q(Δ_i
-    √(R/2)). Always R >= ρ_0, and R < ρ with probability at most F(ρ) (`shadavar_failure`). So for any ρ_0
-    < ... < ρ_T the stage costs at most
+    (Lemma D), so the best arm goes with probability at most Ξ(R), the smaller of Lemma A's bound and the
+    integral over independent rivals, with variances of at most 1/R. Always R >= ρ_0, and R < ρ with
+    probability at most F(ρ) (`shadavar_failure`). So for any ρ_0 < ... < ρ_T the stage costs at most
 
-    Ψ(ρ_T) + Σ_j [Ψ(ρ_j) - Ψ(ρ_{j+1})] F(ρ_{j+1}),
+    Ξ(ρ_T) + Σ_j [Ξ(ρ_j) - Ξ(ρ_{j+1})] F(ρ_{j+1}),
 
-    where ρ_0 = w/σ_max². If b <= k w the stage is uniform and costs Ψ(⌊b/k⌋/σ_max²). Gaps and F are the
-    worst over all sets that may have survived. At most 1; for any K, any variances, n >= Km.
+    where ρ_0 = w/σ_max². If b <= k w the stage is uniform and costs what a stage of SH does. Gaps and F are
+    the worst over all sets that may have survived; stages combine to 1 - Π_s (1 - B_s). For any K, any
+    variances, n >= Km.
 
     Parameters
     ----------
@@ -142,22 +167,27 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
     Examples
     --------
     >>> round(shadavar_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 400, 0.05), 4)
-    0.013
+    0.0047
     """
     means, variances = problem(means, variances)
-    others = np.delete(variances, means.argmax())
+    best = int(means.argmax())
+    gaps = means[best] - np.delete(means, best)
 
     def stage_cost(rivals: np.ndarray, noise: np.ndarray, stage_budget: int) -> float:
         if stage_budget <= noise.size * warmup_pulls(delta):
-            return float(elimination_bound(rivals, stage_budget // noise.size / noise.max()))
+            return math.exp(log_stage(gaps, *sh_errors(variances, best, stage_budget, noise.size), noise.size))
         pulls = _error_free_pulls(noise, stage_budget, delta)
         ends = warmup_pulls(delta) / noise.max(), greedy_rho(noise, stage_budget)
-        ladder = np.union1d(np.linspace(*ends, 96), np.geomspace(*ends, 96))
-        failure = _failure(noise, pulls, noise[-1], others, delta, ladder[1:])
-        psi = np.asarray(elimination_bound(rivals, ladder))
-        return float(psi[-1] + ((psi[:-1] - psi[1:]) * failure).sum())
+        ladder = np.union1d(np.linspace(*ends, RUNGS), np.geomspace(*ends, RUNGS))
+        failure = _failure(noise, pulls, noise[-1], np.delete(variances, best), delta, ladder[1:])
+        quiet, loud = np.zeros(rivals.size), np.ones(rivals.size)
+        lost = [log_stage(rivals, quiet, loud / rho, (0.0, 1 / rho), noise.size) for rho in ladder]
+        lost = np.exp(np.minimum.accumulate(lost))
+        return float(lost[-1] + ((lost[:-1] - lost[1:]) * failure).sum())
 
     def bound(stage_budget: int) -> float:
-        return min(1.0, sum(stage_cost(*stage, stage_budget) for stage in worst_stages(means, variances)))
+        costs = [stage_cost(*stage, stage_budget) for stage in worst_stages(means, variances)]
+        with np.errstate(divide="ignore"):
+            return one_of(np.log(costs).tolist())
 
     return for_each(stage_budgets(budget, means.size), bound)

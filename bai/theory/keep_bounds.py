@@ -1,0 +1,164 @@
+"""Bounds for policies that keep all samples: SHVar, whose counts are known, and SHAdaVar, whose counts are random.
+
+Nothing is conditioned on who survived. For each rival we ask whether its mean can ever be above that of the best arm
+once both have the pulls that the stage guarantees, ρ_s σ_i² of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtrc, ndtr
+
+from .. import checks
+from ..schedules import stage_sizes, warmup_pulls
+from .arguments import for_each, problem, stage_budgets
+from .error_bounds import lemma_a_bound, worst_stages
+from .rivals import log_ever
+from .shadavar_bounds import early_pulls
+from .variance_bounds import lemma_2_thresholds
+
+SHARES = np.concatenate([np.geomspace(0.003, 0.3, 7), np.linspace(0.4, 0.95, 8)])  # of the pulls a plan aims at
+SPLITS = np.linspace(0.15, 0.85, 8)  # where the level lies between the two kinds of events
+
+
+def _ever(means: np.ndarray, rho: Sequence[float], gaussian: bool) -> float:
+    """Return the bound on mistakes if every arm i that is left after stage s has at least ρ_s σ_i² pulls."""
+    gaps = means.max() - np.delete(means, means.argmax())
+    total = 0.0
+    for size, r in zip(stage_sizes(means.size), rho, strict=True):
+        survivors = (size + 1) // 2
+        if r == 0:
+            return 1.0
+        if gaussian:
+            tail = ndtr(-gaps * math.sqrt(r / 2))
+            pairs = float(lemma_a_bound(4 * tail * (1 - tail), survivors))
+            total += min(pairs, math.exp(log_ever(gaps, r, survivors))) if means.size > 2 else pairs
+        else:
+            x = r * gaps**2
+            either = np.exp(-x / 2) + np.sqrt(math.pi * x) / 2 * np.exp(-x / 4)
+            total += float(lemma_a_bound(np.minimum(either, 1.0), survivors))
+    return min(1.0, total)
+
+
+def keep_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True) -> float | np.ndarray:
+    """Return the bound on the mistakes of SHVar with all samples kept, `SHVar(reuse=True)`.
+
+    After stage s every arm that is left has at least ρ_s σ_i² pulls, ρ_s = Σ_{r<=s} (b - k_r + 1)/S_r, where S_r is
+    the variance of the best arm plus its k_r - 1 largest others: the exponents of all stages so far add up. For
+    Gaussian rewards the stage costs at most ∫ 2φ(z) T_h(a_2(z), ..., a_K(z)) dz over z > 0 with a_i(z) = 2Q((Δ_i √ρ_s
+    - z)_+), T_h the Poisson-binomial tail, or Lemma A's bound with p_i = 4Q(1-Q), Q = Q(Δ_i √(ρ_s/2)). For
+    sub-Gaussian ones only Lemma A's, with p_i = e^{-x/2} + √(πx)/2 e^{-x/4}, x = ρ_s Δ_i². At most 1.
+
+    Parameters
+    ----------
+    means, variances : array_like, shape (K,)
+        The arms: a unique best one, variances (or sub-Gaussian proxies) not all 0.
+    budget : int or array of int
+        n, at least Km.
+    gaussian : bool
+        Whether the rewards are Gaussian.
+
+    Examples
+    --------
+    >>> round(keep_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 200), 4)
+    0.0116
+    """
+    means, variances = problem(means, variances)
+    gaussian = checks.flag("gaussian", gaussian)
+    noise = [arms for _, arms in worst_stages(means, variances)]
+
+    def bound(stage_budget: int) -> float:
+        rho = np.cumsum([(stage_budget - arms.size + 1) / arms.sum() for arms in noise])
+        return _ever(means, rho.tolist(), gaussian)
+
+    return for_each(stage_budgets(budget, means.size), bound)
+
+
+def shadavar_keep_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: float) -> float | np.ndarray:
+    """Return the bound on the mistakes of SHAdaVar with all samples kept, `SHAdaVar(reuse=True)`, Gaussian rewards.
+
+    A plan names for each stage a number ρ_s. Let g(ρ) be `keep_bound`'s sum with these numbers, and F the bound on
+    the probability that some arm is ever left with fewer than ρ_s σ_i² pulls. One plan gives g + F. A chain of plans
+    0, ..., T, of which plan 0 rests on the warm-up alone, gives g_T + Σ_j min(g_j, F_{j+1}): the best chain is taken.
+    At most 1; for any K, any variances, n >= Km.
+
+    Parameters
+    ----------
+    means, variances : array_like, shape (K,)
+        The arms: a unique best one, variances not all 0.
+    budget : int or array of int
+        n.
+    delta : float
+        δ in (0, 1).
+
+    Examples
+    --------
+    >>> round(shadavar_keep_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 800, 0.05), 4)
+    0.0049
+    """
+    means, variances = problem(means, variances)
+    warmup_pulls(delta)
+
+    def bound(stage_budget: int) -> float:
+        plans = [(_warm_up_only(variances, stage_budget, delta), 0.0), *_plans(means, variances, stage_budget, delta)]
+        costs = [_ever(means, rho, gaussian=True) for rho, _ in plans]
+        order = np.argsort([-cost for cost in costs[1:]], kind="stable") + 1
+        reached = {0: 0.0}
+        for j in order.tolist():  # cheapest chain to each plan
+            reached[j] = min(so_far + min(costs[i], plans[j][1]) for i, so_far in reached.items())
+        return min(1.0, *(so_far + costs[j] for j, so_far in reached.items()))
+
+    return for_each(stage_budgets(budget, means.size), bound)
+
+
+def _warm_up_only(variances: np.ndarray, stage_budget: int, delta: float) -> list[float]:
+    """Return κ_s/σ_max², κ_s the pulls that the round-robin part of the stages so far guarantees to every arm left."""
+    pulls, result = 0, []
+    for size in stage_sizes(variances.size):
+        pulls = min(warmup_pulls(delta), pulls + stage_budget // size)
+        result.append(pulls / variances.max())
+    return result
+
+
+def _plans(
+    means: np.ndarray, variances: np.ndarray, stage_budget: int, delta: float
+) -> Iterator[tuple[list[float], float]]:
+    """Yield plans (ρ_1, ..., ρ_m), each with F.
+
+    Stage s would give arm j the pulls M_j = q + ⌊r_s σ_j²⌋ with r_s = ρ_{s-1} + (b - k_s q)/S_s; the plan asks for the
+    share ρ_s = a r_s of that, or for no more than before.
+    """
+    warm_up = warmup_pulls(delta)
+    most = stage_budget // variances.size
+    totals = [(arms.size, arms.sum()) for _, arms in worst_stages(means, variances)]
+    for q in np.unique(np.geomspace(warm_up, most, 4).astype(int)) if most > warm_up else []:
+        for share in SHARES:
+            rho, goals, before = [], [], 0.0
+            for size, total in totals:
+                goals.append(before + (stage_budget - size * q) / total)
+                before = max(before, share * goals[-1])
+                rho.append(before)
+            if rho[0] > 0:
+                yield rho, min(1.0, _failure(variances, int(q), rho, goals, delta))
+
+
+def _failure(variances: np.ndarray, q: int, rho: list[float], goals: list[float], delta: float) -> float:
+    """Return F of a plan, the smallest over a grid of levels θ_s = 1/(ρ_s^x r_s^(1-x))."""
+    active = [s for s in range(len(rho)) if s == 0 or rho[s] > rho[s - 1]]
+    low, goal = np.array(rho)[active], np.array(goals)[active]
+    distinct, each = np.unique(variances[variances > 0], return_counts=True)
+    pulls = q + np.floor(goal[:, None] * distinct).astype(np.int64)
+    lower = np.asarray(lemma_2_thresholds(pulls.ravel() - 1, delta)[0]).reshape(pulls.shape)
+    error_free = pulls * lower / distinct
+    levels = 1 / (low ** SPLITS[:, None] * goal ** (1 - SPLITS[:, None]))  # falling along a row
+    result = (chdtrc(pulls - 1, levels[:, :, None] * error_free) * each).sum(axis=(1, 2))
+    edges = np.insert(low, 0, 0.0)
+    for variance, number in zip(distinct.tolist(), each.tolist(), strict=True):
+        sums = early_pulls(variance, edges, levels.reshape(-1, 1), delta).reshape(*levels.shape, -1)
+        stage = np.arange(low.size)
+        result += number * (sums[:, stage, stage + 1] - sums[:, stage, stage]).sum(axis=1)
+    return float(result.min())
