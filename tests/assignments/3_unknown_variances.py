@@ -1,6 +1,5 @@
 """Assignment 3: what students hand in. Cells that differ from the reference, and the tasks that lose points."""
 
-
 RIGHT = {
     "loops instead of numpy": {
         "bound": """
@@ -122,7 +121,7 @@ trap_rewards = np.array([[0.02, 0.05] * 25, [1.0, 1.0, 1.0] + [0.0] * 47])
 }
 
 WRONG = {
-    'N degrees of freedom': (
+    "N degrees of freedom": (
         {
             "small": """
 def too_small(pulls, share):
@@ -131,7 +130,7 @@ def too_small(pulls, share):
         },
         {"small"},
     ),
-    'formula for two pulls only': (
+    "formula for two pulls only": (
         {
             "small": """
 def too_small(pulls, share):
@@ -140,7 +139,7 @@ def too_small(pulls, share):
         },
         {"small"},
     ),
-    'the other tail': (
+    "the other tail": (
         {
             "small": """
 def too_small(pulls, share):
@@ -149,7 +148,7 @@ def too_small(pulls, share):
         },
         {"small"},
     ),
-    'biased variance': (
+    "biased variance": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -161,7 +160,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'N for N - 1': (
+    "N for N - 1": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -173,7 +172,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'one reward too few is accepted': (
+    "one reward too few is accepted": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -185,7 +184,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'negative bounds': (
+    "negative bounds": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -194,7 +193,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'log2 for the natural logarithm': (
+    "log2 for the natural logarithm": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -206,7 +205,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'variance of the mean': (
+    "variance of the mean": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -218,7 +217,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'successes counted': (
+    "successes counted": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -227,7 +226,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'seed fixed inside': (
+    "seed fixed inside": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -237,7 +236,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'one sample for all runs': (
+    "one sample for all runs": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -247,7 +246,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'biased variance in the simulation': (
+    "biased variance in the simulation": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -258,7 +257,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'plain estimate instead of the bound': (
+    "plain estimate instead of the bound": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -267,7 +266,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'trap of the chapter': (
+    "trap of the chapter": (
         {
             "trap": """
 trap_rewards = [[1] + [0] * 9, [0.04, 0.06] * 5]
@@ -275,7 +274,7 @@ trap_rewards = [[1] + [0] * 9, [0.04, 0.06] * 5]
         },
         {"trap"},
     ),
-    'trap that SH cannot solve either': (
+    "trap that SH cannot solve either": (
         {
             "trap": """
 trap_rewards = [[1] + [0] * 49, [0.018, 0.02] * 25]
@@ -283,7 +282,7 @@ trap_rewards = [[1] + [0] * 49, [0.018, 0.02] * 25]
         },
         {"trap"},
     ),
-    'warm-up rounded up as printed': (
+    "warm-up rounded up as printed": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -298,7 +297,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'warm-up rounded down': (
+    "warm-up rounded down": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -313,7 +312,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'warm-up with log2': (
+    "warm-up with log2": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -328,7 +327,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'warm-up beyond the end of the stage': (
+    "warm-up beyond the end of the stage": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -343,7 +342,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'warm-up of the first stage only': (
+    "warm-up of the first stage only": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -358,7 +357,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'half rounded down in the warm-up': (
+    "half rounded down in the warm-up": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -373,7 +372,7 @@ def warmup_cost(n_arms, budget, delta):
         },
         {"warmup"},
     ),
-    'answers of the visible tests': (
+    "answers of the visible tests": (
         {
             "warmup": """
 def warmup_cost(n_arms, budget, delta):
@@ -390,7 +389,7 @@ def too_small(pulls, share):
         },
         {"saving", "small", "warmup"},
     ),
-    'Monte Carlo where exact is asked': (
+    "Monte Carlo where exact is asked": (
         {
             "small": """
 def too_small(pulls, share):
@@ -400,7 +399,7 @@ def too_small(pulls, share):
         },
         {"small"},
     ),
-    'crashes on one reward': (
+    "crashes on one reward": (
         {
             "bound": """
 def variance_bound(rewards, delta):
@@ -410,7 +409,7 @@ def variance_bound(rewards, delta):
         },
         {"bound"},
     ),
-    'delta ignored in the simulation': (
+    "delta ignored in the simulation": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -421,7 +420,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'generator of its own': (
+    "generator of its own": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -432,7 +431,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'a quarter of the runs': (
+    "a quarter of the runs": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -442,7 +441,7 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
         },
         {"failure"},
     ),
-    'delta on each side': (
+    "delta on each side": (
         {
             "sharp": """
 def variance_interval(rewards, delta):
@@ -453,7 +452,7 @@ def variance_interval(rewards, delta):
         },
         {"sharp"},
     ),
-    'ends swapped': (
+    "ends swapped": (
         {
             "sharp": """
 def variance_interval(rewards, delta):
@@ -464,7 +463,7 @@ def variance_interval(rewards, delta):
         },
         {"sharp"},
     ),
-    'interval with N degrees of freedom': (
+    "interval with N degrees of freedom": (
         {
             "sharp": """
 def variance_interval(rewards, delta):
@@ -475,7 +474,7 @@ def variance_interval(rewards, delta):
         },
         {"sharp"},
     ),
-    'search starts at 3': (
+    "search starts at 3": (
         {
             "saving": """
 def pulls_for(factor, delta):
@@ -491,7 +490,7 @@ def pulls_for(factor, delta):
         },
         {"saving"},
     ),
-    'search capped at 200': (
+    "search capped at 200": (
         {
             "saving": """
 def pulls_for(factor, delta):
@@ -507,7 +506,7 @@ def pulls_for(factor, delta):
         },
         {"saving"},
     ),
-    'degrees of freedom returned for pulls': (
+    "degrees of freedom returned for pulls": (
         {
             "saving": """
 def pulls_for(factor, delta):
@@ -523,7 +522,7 @@ def pulls_for(factor, delta):
         },
         {"saving"},
     ),
-    'upper end against the estimate': (
+    "upper end against the estimate": (
         {
             "saving": """
 def pulls_for(factor, delta):
@@ -539,7 +538,7 @@ def pulls_for(factor, delta):
         },
         {"saving"},
     ),
-    'search only after the warm-up': (
+    "search only after the warm-up": (
         {
             "saving": """
 def pulls_for(factor, delta):
@@ -555,7 +554,7 @@ def pulls_for(factor, delta):
         },
         {"saving"},
     ),
-    'biased variance in the stage': (
+    "biased variance in the stage": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -577,7 +576,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'plug-in rule after two pulls': (
+    "plug-in rule after two pulls": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -599,7 +598,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'warm-up as printed': (
+    "warm-up as printed": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -621,7 +620,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'highest bound, not divided by the pulls': (
+    "highest bound, not divided by the pulls": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -643,7 +642,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'lowest index': (
+    "lowest index": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -665,7 +664,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'rewards of the future': (
+    "rewards of the future": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -687,7 +686,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'a decision after every pull': (
+    "a decision after every pull": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -709,7 +708,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'last block not stopped by the budget': (
+    "last block not stopped by the budget": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -731,7 +730,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'warm-up not stopped by the budget': (
+    "warm-up not stopped by the budget": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -753,7 +752,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'warm-up arm by arm': (
+    "warm-up arm by arm": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -775,7 +774,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'bounds of the standard deviation': (
+    "bounds of the standard deviation": (
         {
             "stage": """
 def play_stage(stacks, budget, delta, block):
@@ -797,7 +796,7 @@ def play_stage(stacks, budget, delta, block):
         },
         {"stage"},
     ),
-    'every stage sees the same rewards': (
+    "every stage sees the same rewards": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -818,7 +817,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'samples of earlier stages kept': (
+    "samples of earlier stages kept": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -839,7 +838,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'part rounded down': (
+    "part rounded down": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -860,7 +859,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'always halves': (
+    "always halves": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -881,7 +880,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'answer counted among the finalists': (
+    "answer counted among the finalists": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -902,7 +901,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'whole budget in every stage': (
+    "whole budget in every stage": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -923,7 +922,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'survivors in the order of their means': (
+    "survivors in the order of their means": (
         {
             "halving": """
 def halving(play, stacks, budget, parts):
@@ -944,7 +943,7 @@ def halving(play, stacks, budget, parts):
         },
         {"halving"},
     ),
-    'the bound of the library': (
+    "the bound of the library": (
         {
             "bound": """
 def variance_bound(rewards, delta):
