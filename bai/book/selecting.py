@@ -22,6 +22,7 @@ from ..experiment import DEFAULT_POLICY, identify
 from ..play import simulate
 from ..policies import SH, Unif
 from ..problems import TableBandits
+from ..shared import adjusted_means, next_candidate
 from ..stats import mcnemar
 from . import leaderboard
 
@@ -87,7 +88,7 @@ def top_two(stack, budget):
     counts, told = np.zeros(n_candidates), np.zeros(n_candidates, np.int64)
     totals, squares = np.zeros(n_candidates), np.zeros(n_candidates)
     for _ in range(budget):
-        i = shared.next_candidate(counts, told, totals, squares, size)
+        i = next_candidate(counts, told, totals, squares, size)
         if i < 0:
             break
         score = stack[i, told[i]]
@@ -138,13 +139,13 @@ def _named(scores: np.ndarray, budget: int, method: str, seed: list[int]) -> int
     rng = np.random.default_rng(seed)
     if method == "top two":
         stack = np.ascontiguousarray(stack_of(scores, 0, 3, rng))
-        return int(shared.adjusted_means(stack, top_two(stack, budget)).argmax())
+        return int(adjusted_means(stack, top_two(stack, budget)).argmax())
     mode = HALVED.get(method, 3)
     stages = shared.stage_rows(len(scores), scores.shape[1] if mode > 1 else budget, budget)
     stack = np.ascontiguousarray(stack_of(scores, stages[-1][1], mode, rng))
     counts, left = halve(stack, stages)
     if method == "halving":
-        means = shared.adjusted_means(stack, counts)
+        means = adjusted_means(stack, counts)
         left = np.sort(left[counts[left] == counts.max()])
         return int(left[means[left].argmax()])
     return int(left[0])
@@ -253,7 +254,7 @@ def claims(runs: int = 40) -> pd.DataFrame:
         for run, row in enumerate(chosen):
             stack = np.ascontiguousarray(stack_of(scores[row], 0, 3, np.random.default_rng([SEED, run])))
             counts = top_two(stack, budget)
-            means = shared.adjusted_means(stack, counts)
+            means = adjusted_means(stack, counts)
             draws = certainty.plausible_means(means, shared.precision_matrix(_judged(stack, counts), counts))
             best, lead = scores[row].mean(axis=1), int(means.argmax())
             loss = float((draws.max(axis=1) - draws[:, lead]).mean())
