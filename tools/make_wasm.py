@@ -86,7 +86,7 @@ def build():
 def main(target=TARGET):
     """Build in a process of its own, which compiles everything anew, and write the file."""
     with tempfile.TemporaryDirectory() as cache:
-        code = "import sys, make_wasm; sys.stdout.buffer.write(make_wasm.build())"
+        code = "import gc, sys, make_wasm; gc.disable(); sys.stdout.buffer.write(make_wasm.build())"
         environment = os.environ | FRESH | {"NUMBA_CACHE_DIR": cache}
         binary = subprocess.run(
             [sys.executable, "-c", code], env=environment, cwd=TOOLS, stdout=subprocess.PIPE, check=True
