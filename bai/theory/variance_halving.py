@@ -21,7 +21,7 @@ from ..schedules import ROUNDING, float_or_array, gaps, variance_stages
 from .allocation import greedy_allocation
 from .arguments import for_each, problem
 
-MOST_ARMS = 10  # of the exact probability, which goes through all sets of arms
+MOST_ARMS = 8  # of the exact probability, which goes through all sets of arms
 
 
 def variance_complexity(means: ArrayLike, variances: ArrayLike) -> float:
@@ -134,7 +134,7 @@ def halvevar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) ->
 
 
 def halvevar_mistakes(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> float | np.ndarray:
-    """Return the exact probability that HalveVar errs on Gaussian arms, pulled in the order given; at most 10 arms.
+    """Return the exact probability that HalveVar errs on Gaussian arms, pulled in the order given; at most 8 arms.
 
     Within a stage the counts are fixed. A set is what is kept if its arms beat the one that would exceed half of the
     variance, and that one beats the others: one integral. They are summed as logarithms, so that 1e-300 is no less
