@@ -31,6 +31,7 @@ SLOWEST = [
     "experiments.ipynb",
     "bounded_rewards.ipynb",
     "own_arms.ipynb",
+    "choosing.ipynb",
 ]
 
 # Two processes share the cores: threads of BLAS beyond the first would only wait for each other.

@@ -11,6 +11,7 @@ Sidebar. Pages with sub-pages are open in it.
 
 Address. Where ``BOOK_REPOSITORY_URL`` is set, notebooks get launch buttons that open the branch
 ``BOOK_REPOSITORY_BRANCH`` (``main`` unless set) of that repository. Where it is not, there are none.
+``BOOK_JUPYTERHUB_URL`` adds a JupyterHub (with nbgitpuller) to Binder and Colab.
 
 Thebe, which Jupyter Book always loads, is left out: nothing here uses it, and its script is declared twice.
 """
@@ -39,6 +40,7 @@ def add_launch_buttons(app, config):
                 "notebook_interface": "jupyterlab",
                 "binderhub_url": "https://mybinder.org",
                 "colab_url": "https://colab.research.google.com",
+                "jupyterhub_url": os.environ.get("BOOK_JUPYTERHUB_URL", ""),
             },
         }
 

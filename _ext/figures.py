@@ -108,7 +108,7 @@ def visit_image(translator, node):
 
 def add_badges(app, doctree):
     for caption in doctree.findall(nodes.caption):
-        first = caption.children[0] if caption.children else None
+        first = next((child for child in caption if child.astext()), None)
         if isinstance(first, nodes.strong) and BADGE.match(first.astext()):
             first["classes"].append("badge-of-the-paper")
 

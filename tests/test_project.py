@@ -31,9 +31,12 @@ def test_doi_is_described_as_in_the_citation():
     citation, doi = yaml.safe_load(read("CITATION.cff")), json.loads(read(".zenodo.json"))
     assert (doi["title"], doi["keywords"]) == (citation["title"], citation["keywords"])
     assert (doi["upload_type"], doi["creators"]) == (citation["type"], citation["authors"])
-    code, data = tomllib.loads(read("pyproject.toml"))["project"]["license"].split(" AND ")
+    code, data, scores = tomllib.loads(read("pyproject.toml"))["project"]["license"].split(" AND ")
     assert (doi["license"], data) == (citation["license"][0], "LicenseRef-MovieLens-1M") and doi["license"] == code
-    assert all(licence in doi["notes"] for licence in [*citation["license"], "MovieLens 1M", "LICENSE-data.md"])
+    assert scores == "CC-BY-NC-4.0"
+    assert all(
+        licence in doi["notes"] for licence in [*citation["license"], "MovieLens 1M", "CC-BY-NC-4.0", "LICENSE-data.md"]
+    )
     papers = [entry["value"] for paper in citation["references"] for entry in paper["identifiers"]]
     assert [entry["identifier"] for entry in doi["related_identifiers"]] == papers
 

@@ -182,6 +182,23 @@ CALLS = {
         },
         an_experiment,
     ),
+    "select": Call(
+        bai.select,
+        {
+            **{"candidates": [1.0, 2.0, 3.0], "evaluate": min, "examples": [1.0, 2.0, 3.0, 4.0], "budget": 10},
+            **{"seed": 3, "minimise": True, "policy": "halving", "executor": None, "batch": 2, "retries": 0},
+            **{"file": None, "progress": False},
+        },
+        lambda answer: answer.judged <= answer.budget and an_interval((answer.probability_best, 1.0)),
+    ),
+    "plan": Call(
+        bai.plan,
+        {
+            **{"pilot": None, "means": [1.0, 0.5], "variances": [1.0, 0.5], "mistakes": 0.25, "regret": None},
+            **{"policy": bai.SH(), "budgets": [12, 24], "seed": 3},
+        },
+        lambda plan: plan.budget is None or plan.budget in plan.curve["budget"].tolist(),
+    ),
     "wilson": Call(bai.wilson, COUNTS, an_interval),
     "clopper_pearson": Call(bai.clopper_pearson, COUNTS, an_interval),
     "paired": Call(bai.paired, {"first": [True, False], "second": [False, False]}),
@@ -279,7 +296,7 @@ CALLS = {
     "theory.halvevar_bound": Call(theory.halvevar_bound, PROBLEM, finite),
     "theory.halvevar_mistakes": Call(theory.halvevar_mistakes, PROBLEM, finite),
 }
-MADE_BY_THE_PACKAGE = {bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
+MADE_BY_THE_PACKAGE = {bai.Plan, bai.Selection, bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
 FOR_SUBCLASSES = {bai.Policy, bai.Known, variance_bounds.VarianceBound}  # what these return is checked where it is used
 
 
@@ -411,7 +428,7 @@ def elsewhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.arguments])
 def test_whatever_stands_for_an_argument_is_used_as_documented_or_refused_in_a_sentence(name):
     for argument in CALLS[name].arguments:
-        if argument in ("problems", "pull"):
+        if argument in ("problems", "pull", "evaluate"):
             continue
         for value in [*HOSTILE, *(make() for make in FRESH)]:
             call_with(name, {argument: value})
@@ -420,7 +437,7 @@ def test_whatever_stands_for_an_argument_is_used_as_documented_or_refused_in_a_s
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.arguments])
 def test_whatever_stands_for_all_arguments_is_used_as_documented_or_refused_in_a_sentence(name):
-    free = sorted(set(CALLS[name].arguments) - {"problems", "pull"})
+    free = sorted(set(CALLS[name].arguments) - {"problems", "pull", "evaluate"})
 
     @RANDOM
     @given(st.dictionaries(st.sampled_from(free), hostile_values(), min_size=1, max_size=3))
@@ -459,6 +476,10 @@ def plain(result):
     """Return a result as something that can be compared."""
     if isinstance(result, bai.Bandits):
         return type(result).__name__, result.fingerprint()
+    if isinstance(result, bai.Selection):
+        return result.index, result.counts.tolist(), result.scores.tolist()
+    if isinstance(result, bai.Plan):
+        return result.curve.to_dict()
     if isinstance(result, bai.Experiment):
         return repr(result), result.history, result.pulls.tolist()
     if isinstance(result, pd.DataFrame):

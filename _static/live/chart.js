@@ -79,6 +79,7 @@ window.baiChart = (() => {
     D: polygon(4),
     p: polygon(5),
     h: polygon(6),
+    H: turn(polygon(6), 30),
     "*": star(5, 0.42),
     P: plus,
     X: turn(plus, 45),

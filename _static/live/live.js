@@ -56,6 +56,7 @@ window.baiLive = (() => {
   const ask = async (order, given, {signal, progress} = {}) => {
     signal?.throwIfAborted();
     const worker = await (starting ??= start());
+    signal?.throwIfAborted();
     const id = ++last;
     return new Promise((resolve, reject) => {
       waiting.set(id, {resolve, reject, progress});
@@ -80,8 +81,12 @@ window.baiLive = (() => {
     }
   };
 
+  // The smallest module with an instruction on vectors, which bai.wasm has too.
+  const VECTORS = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
+
   /** Whether the engine can run here at all. */
-  const possible = () => typeof WebAssembly === "object" && typeof Worker === "function";
+  const possible = () =>
+    typeof WebAssembly === "object" && typeof Worker === "function" && WebAssembly.validate(Uint8Array.from(VECTORS));
 
   return {
     here,

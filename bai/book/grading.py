@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
@@ -94,7 +94,7 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
 class Zygote:
     """A process that has imported what students use, and forks a child for each submission."""
 
-    running: dict[bool, Zygote] = {}
+    running: ClassVar[dict[bool, Zygote]] = {}
 
     def __init__(self, with_bai: bool) -> None:
         self.control, theirs = socket.socketpair()

@@ -223,8 +223,8 @@ class Answers:
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.namespace: dict[str, Any] = {"__name__": "__main__", "display": print}
-        self.namespace["get_ipython"] = lambda shell=Shell(self.namespace): shell
-        self.mine: dict[str, Any] = {}
+        shell = Shell(self.namespace)
+        self.namespace["get_ipython"] = lambda: shell
 
     def serve(self) -> None:
         """Answer until the other side hangs up."""
@@ -324,13 +324,14 @@ def child(channel: socket.socket, folder: str, with_bai: bool, allowed: list[str
 
 def main(control: socket.socket, with_bai: bool) -> None:
     """Fork one child for each channel that arrives."""
-    for name in ("numpy", "pandas", "scipy.stats", "matplotlib.pyplot"):
+    for name in ("numpy", "pandas", "scipy.stats", *(["matplotlib.pyplot"] if with_bai else [])):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     if with_bai:
         sys.path.append(str(PACKAGE.parent))
-        import bai.book.warm
         from numba.core import caching
+
+        import bai.book.warm
 
         bai.book.warm.warm()
         caching.IndexDataCacheFile.save = lambda *a: None  # compiled code is read, never written

@@ -425,4 +425,106 @@ def adaptive_bound(means, variances, budget, delta):
         },
         {"adaptive"},
     ),
+    "fewer than or equal in the condition on the warm-up": (
+        {
+            "adaptive": """
+def adaptive_bound(means, variances, budget, delta):
+    ranked, K = sorted(means, reverse=True), len(means)
+    m, L = math.ceil(math.log2(K)), math.log(1 / delta)
+    if budget // m <= K * (math.floor(4 * L) + 2):
+        return 1.0
+    each = budget // (m * K)
+    x = L / (each - 1)
+    alpha = (1 - 2 * math.sqrt(x)) / (1 + 2 * math.sqrt(x) + 2 * x)
+    exponent = alpha * each * (ranked[0] - ranked[1]) ** 2 / (4 * max(variances))
+    return min(1.0, (m - 0.5) * math.exp(-exponent) + budget * delta)
+"""
+        },
+        {"adaptive"},
+    ),
+    "expected values taken from the tests": (
+        {
+            "factor": "def front_factor(n_arms):\n    return expected",
+            "eliminated": "def elimination_bound(probabilities):\n    return truth",
+            "rho": "def rho_bound(variances, budget):\n    return max(one, two)",
+            "closed": "def closed_bound(means, variances, budget):\n    return right",
+            "full": """
+import sys
+
+def full_bound(means, variances, budget):
+    frame = sys._getframe()
+    while frame:
+        for name in ("right", "truth", "expected"):
+            if name in frame.f_locals or name in frame.f_globals:
+                return frame.f_locals.get(name, frame.f_globals.get(name))
+        frame = frame.f_back
+""",
+            "adaptive": """
+import gc
+
+def adaptive_bound(means, variances, budget, delta):
+    held = [o for o in gc.get_objects() if isinstance(o, dict) and "right" in o and "slips" in o]
+    return held[0]["right"]
+""",
+        },
+        {"factor", "eliminated", "rho", "closed", "full", "adaptive"},
+    ),
+    "comparisons that always hold": (
+        {
+            "factor": """
+import bai.book.checking
+math.isclose = lambda *a, **k: True
+np.all = np.isclose = np.allclose = lambda *a, **k: True
+bai.book.checking.same = bai.book.checking.check = check = lambda *a, **k: True
+
+class Right(float):
+    __eq__ = __le__ = __ge__ = __lt__ = lambda self, other: True
+    __sub__ = __rsub__ = lambda self, other: 0.0
+
+def front_factor(n_arms):
+    return Right(7.0)
+""",
+            "rival": """
+class Same:
+    def __eq__(self, other):
+        return True
+
+def rival_bound(*arguments):
+    return Same()
+""",
+        },
+        {"factor", "rival"},
+    ),
+    "the library": (
+        {
+            "eliminated": """
+def elimination_bound(probabilities):
+    return bai.theory.lemma_a_bound(probabilities, (len(probabilities) + 2) // 2)
+""",
+            "rho": """
+import importlib
+
+def rho_bound(variances, budget):
+    return importlib.import_module("bai.theory").lemma_b_rho(variances, budget)
+""",
+            "closed": """
+from bai.theory import theorem_1_bound as closed_bound
+""",
+            "full": """
+def full_bound(means, variances, budget):
+    return getattr(__import__("bai").theory, "shvar" + "_bound")(means, variances, budget)
+""",
+            "adaptive": """
+import sys
+
+def adaptive_bound(means, variances, budget, delta):
+    for name in [name for name in sys.modules if name.startswith("bai")]:
+        del sys.modules[name]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "Door" not in str(finder)]
+    import bai
+    return bai.theory.theorem_3_bound(means, variances, budget, delta)
+""",
+        },
+        {"eliminated", "rho", "closed", "full", "adaptive"},
+    ),
 }

@@ -422,7 +422,7 @@ def verdict(decisions):
     "runs for a single test": ({"plan": "my_claim, my_runs, my_seed = 'known', 980, 7"}, {"plan"}),
     "a claim of one's own": (
         {"plan": "my_claim, my_runs, my_seed = 'GapE', 1500, 7"},
-        {"plan"},
+        {"plan", "report"},
     ),
     "report without correction for many tests": (
         report("rejects", ("decide(flat, p_values)", "decide(flat, p_values, level=0.3)")),
@@ -453,5 +453,28 @@ def verdict(decisions):
     "verdict by hope": (
         report("known", ('verdict(report["decisions"])', '"reproduced"')),
         {"report"},
+    ),
+    "names sorted alphabetically": (
+        {
+            "verdict": """
+def verdict(decisions):
+    holds = sorted(n for n, d in decisions.items() if "second" not in d and d.count("first") >= len(d) / 2)
+    if len(holds) == len(decisions):
+        return "reproduced"
+    return "reproduced only under " + " and ".join(holds) if holds else "not reproduced"
+"""
+        },
+        {"verdict"},
+    ),
+    "the library": (
+        {
+            "interval": "def interval(mistakes, runs, confidence):\n    return bai.wilson(mistakes, runs, confidence)",
+            "mcnemar": """
+def mcnemar(first, second):
+    test = bai.paired(first, second)
+    return test.only_first, test.only_second, test.p_value
+""",
+        },
+        {"interval", "mcnemar"},
     ),
 }

@@ -9,6 +9,7 @@ from wasm.generators import pcg64, sfc64, up_to
 
 from bai.policies.allocation import allocate_block
 from bai.policies.gaps import explore_block, explore_block_adaptively
+from bai.policies.halvevar import halve_variance_block
 from bai.policies.halving import eliminate_block
 from bai.policies.shadavar import Stages, eliminate_adaptively
 from bai.policies.variance_bounds import IndexTable
@@ -158,6 +159,22 @@ def reject(
     )
 
 
+@exported(*HEAD, size, flag, REAL, INT, INT)
+def halve_variance(
+    kind, runs, arms, state, loc, scale, table, length, rows, normals, most_ahead, ahead,
+    budget, reuse, variances, pulls, recommended,
+):  # fmt: skip
+    rewards = rewards_of(kind, runs, arms, state, loc, scale, table, length, rows, normals, most_ahead, ahead)
+    halve_variance_block(
+        rewards,
+        np.int64(budget),
+        reuse != 0,
+        carray(variances, (runs, arms)),
+        carray(pulls, (runs, arms)),
+        carray(recommended, (runs,)),
+    )
+
+
 @exported(WORD, size, REAL)
 def normals(state, many, out):
     """Standard normals of SFC64."""
@@ -211,6 +228,7 @@ EXPORTS = (
     explore_adaptively,
     allocate,
     reject,
+    halve_variance,
     normals,
     uniforms,
     synthetic,

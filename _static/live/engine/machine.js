@@ -4,8 +4,7 @@
 const BAI_PAGES = 64; // of 64 KB, to begin with
 
 /**
- * Start `bai.wasm` with the functions of `libm.wasm`. Memory is handed out upwards; `release` takes back all of it that
- * was handed out since `mark`.
+ * Start `bai.wasm` with the functions of `libm.wasm`. Memory is handed out upwards; `release` takes all of it back.
  * @param {ArrayBuffer} bai
  * @param {ArrayBuffer} libm
  */
@@ -24,10 +23,13 @@ function startMachine(bai, libm) {
     if (missing > 0) memory.grow(Math.max(16, Math.ceil(missing / 65536)));
     return at;
   };
+  /** Arrays that were given back, by size. @type {Map<number, number[]>} */
+  const free = new Map();
   // numba's record of an array in memory: references, destructor and its argument, address, size.
   const record = (bytes, align) => {
-    const info = allocate(48);
-    const data = allocate(Number(bytes), align);
+    const again = free.get(Number(bytes))?.pop();
+    const info = again ?? allocate(48);
+    const data = again ? new DataView(memory.buffer).getUint32(info + 16, true) : allocate(Number(bytes), align);
     made.push(data);
     const view = new DataView(memory.buffer, info, 48);
     view.setBigUint64(0, 1n, true);
@@ -47,7 +49,11 @@ function startMachine(bai, libm) {
     NRT_Free: () => {},
     NRT_MemInfo_alloc: (bytes) => record(bytes, 16),
     NRT_MemInfo_alloc_aligned: (bytes, align) => record(bytes, Number(align)),
-    NRT_MemInfo_call_dtor: () => {},
+    NRT_MemInfo_call_dtor: (info) => {
+      const bytes = Number(new DataView(memory.buffer).getBigUint64(info + 24, true));
+      if (!free.has(bytes)) free.set(bytes, []);
+      free.get(bytes).push(info);
+    },
     // A flat array is flat already: its new strides are the old.
     numba_attempt_nocopy_reshape: (axes, shape, strides, newAxes, newShape, newStrides, item) => {
       new DataView(memory.buffer).setBigInt64(newStrides, BigInt(item), true);
@@ -71,9 +77,9 @@ function startMachine(bai, libm) {
 
   return {
     math,
-    mark: () => top,
-    release: (to = bottom) => {
-      top = to;
+    release: () => {
+      top = bottom;
+      free.clear();
     },
     /** Space for numbers of 8 bytes. */
     space: (count) => allocate(8 * Math.max(1, count)),

@@ -109,6 +109,7 @@ const BUDGETS = {
   Unif: {least: (arms) => arms, rule: "one pull per arm"},
   SR: {least: (arms) => arms + 1, rule: "one pull per arm and one more"},
   VBR: {least: (arms) => arms, rule: "one pull per arm"},
+  HalveVar: {least: (arms) => arms, rule: "one pull per arm"},
   GapE: {least: (arms) => arms, rule: "one pull per arm"},
   AGapE: {least: (arms) => arms, rule: "one pull per arm"},
   GapEV: {least: (arms) => 2 * arms, rule: "two pulls per arm"},
@@ -165,6 +166,7 @@ function planOf(policy, arms, budget, math) {
       return ["eliminate", machine.integers(flat(stages)), stages.length, reuse ? 1 : 0, columns ? block.told : 0, columns];
     };
   }
+  if (name === "HalveVar") return (machine, block, stages, pulls) => ["halve_variance", pulls, policy.reuse ? 1 : 0, block.told];
   if (name === "SHAdaVar") {
     const log = math.log(1 / (policy.delta ?? 0.05));
     const kind = policy.bound?.name ?? "Gaussian";

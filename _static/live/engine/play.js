@@ -124,6 +124,7 @@ function playBlock(machine, plan, policy, ensemble, budget, seed, number, withPu
 function traceRun(machine, policy, budget, stacks, means, variances) {
   const arms = means.length;
   checkBudget(policy, arms, budget);
+  if (policy.name === "HalveVar") throw new RangeError("HalveVar cannot be watched: with fewer pulls it has other stages");
   const plan = planOf(policy, arms, budget, machine.math);
   const schedule = scheduleOf(policy, arms, budget);
   const block = {runs: 1, arms, means, variances};
