@@ -5,23 +5,26 @@
     ```{exercise} easy: two finalists
     :label: ex-intro-two
 
-``{figure-list}`` shows the stored pictures with their captions. They are written to ``chapters/figures/NAME.png``,
-where NAME is the name in the metadata of the cell, and carry the licence in their own metadata.
+``{figure-list}`` shows the stored pictures with their captions. They are written to ``chapters/figures/NAME.svg``,
+``NAME.png`` and ``NAME.pdf``, where NAME is the name in the metadata of the cell, and carry the licence in their own
+metadata.
 """
 
-import base64
 import html
-import io
 import re
+import zlib
 from pathlib import Path
 
+import matplotlib
 import nbformat
+import typst
 from docutils import nodes
-from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parent.parent
+FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # those of the figures
+FORMATS = ("svg", "png", "pdf")
+SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 LICENCE = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"
 EXERCISE = re.compile(r"^`{3,}\{exercise(?:-start)?\} *(.*)\n:label: (\S+)$", re.M)
 
@@ -39,11 +42,11 @@ def exercises(notebook):
 
 
 def figures(notebook):
-    """The metadata of each figure, and its picture in base 64."""
+    """The metadata of each figure, and its drawing."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            if "image/png" in output.get("data", ()):
-                yield cell.metadata["mystnb"], output.data["image/png"]
+            if "image/svg+xml" in output.get("data", ()):
+                yield cell.metadata["mystnb"], output.data["image/svg+xml"]
 
 
 class NotebookList(SphinxDirective):
@@ -66,26 +69,52 @@ class ExerciseList(NotebookList):
 
 class FigureList(NotebookList):
     def items(self, notebook):
-        found = []
+        grid = nodes.container(classes=["figure-grid"])
         for about, _ in figures(notebook):
             name, alt = about["figure"]["name"], html.escape(about["image"]["alt"])
-            picture = f'<img src="figures/{name}.png" alt="{alt}" style="width: 24rem">'
-            found.append(nodes.raw("", f'<p><a href="figures/{name}.png" download>{picture}</a></p>', format="html"))
-            found += self.parse_text_to_nodes(f"{{numref}}`{name}`. {about['figure']['caption']}")
-        return found
+            picture = f'<img src="figures/{name}.svg" alt="{alt}" loading="lazy">'
+            links = " ".join(f'<a href="figures/{name}.{ending}" download>{ending.upper()}</a>' for ending in FORMATS)
+            card = nodes.container(classes=["figure-card"])
+            card += nodes.raw("", picture, format="html")
+            card += self.parse_text_to_nodes(f"{{numref}}`{name}`. {about['figure']['caption']}")
+            card += nodes.raw("", f'<p class="figure-files">{links}</p>', format="html")
+            grid += card
+        return [grid] if len(grid) else []
+
+
+def with_licence(png):
+    """The same picture with the licence in its metadata, behind the header of fixed length."""
+    text = b"License\0" + LICENCE.encode("latin-1")
+    chunk = len(text).to_bytes(4, "big") + b"tEXt" + text + zlib.crc32(b"tEXt" + text).to_bytes(4, "big")
+    return png[:33] + chunk + png[33:]
+
+
+def write_formats(file, author):
+    """Write a drawing also as PDF and as PNG, three pixels per point."""
+    width, height = SIZE.search(file.read_text(encoding="utf-8")).groups()
+    page = (
+        f'#set document(title: "{file.stem}", author: "{author}", keywords: ("{LICENCE}",), date: none)\n'
+        f"#set page(width: {width}pt, height: {height}pt, margin: 0pt, fill: white)\n"
+        f'#image("{file.name}", width: 100%)\n'
+    )
+    source = file.with_suffix(".typ")
+    source.write_text(page, encoding="utf-8")
+    compiler = typst.Compiler(str(source), root=str(file.parent), font_paths=[str(FONTS)], ignore_system_fonts=True)
+    file.with_suffix(".pdf").write_bytes(compiler.compile(format="pdf"))
+    file.with_suffix(".png").write_bytes(with_licence(compiler.compile(format="png", ppi=216)))
+    source.unlink()
 
 
 def write_figures(app, exception):
     if exception is None:
         folder = Path(app.outdir) / "chapters" / "figures"
         folder.mkdir(parents=True, exist_ok=True)
-        info = PngInfo()
-        info.add_text("License", LICENCE)
-        info.add_text("Author", app.config.author)
+        terms = f"<desc>{html.escape(app.config.author)}, {LICENCE}</desc>"
         for notebook in notebooks().values():
-            for about, picture in figures(notebook):
-                image = Image.open(io.BytesIO(base64.b64decode(picture)))
-                image.save(folder / f"{about['figure']['name']}.png", pnginfo=info)
+            for about, drawing in figures(notebook):
+                file = folder / f"{about['figure']['name']}.svg"
+                file.write_text(drawing.replace("<metadata>", f"{terms}\n <metadata>", 1), encoding="utf-8")
+                write_formats(file, app.config.author)
 
 
 def setup(app):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import policies, theory
 from .conditional import Conditional, rao_blackwell
 from .experiment import Experiment, identify
+from .planning import Plan, plan
 from .play import Outcome, simulate
 from .policies import *  # noqa: F403
 from .policies import variance_bounds
@@ -24,6 +25,7 @@ from .problems import (
     movielens,
     synthetic,
 )
+from .selection import Selection, select
 from .stats import Paired, clopper_pearson, paired, wilson
 from .study import SweepTable, Until, read_checkpoint, sweep
 
@@ -39,7 +41,9 @@ __all__ = [
     "LowRankBandits",
     "Outcome",
     "Paired",
+    "Plan",
     "ReplayBandits",
+    "Selection",
     "SweepTable",
     "TableBandits",
     "Until",
@@ -47,9 +51,11 @@ __all__ = [
     "identify",
     "movielens",
     "paired",
+    "plan",
     "plots",
     "rao_blackwell",
     "read_checkpoint",
+    "select",
     "simulate",
     "sweep",
     "synthetic",

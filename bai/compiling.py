@@ -13,7 +13,7 @@ from typing import Any
 from numba import njit
 
 # Files whose functions are compiled into loops elsewhere.
-BUILDING_BLOCKS = ("sampling.py", "policies/loops.py", "policies/halving.py")
+BUILDING_BLOCKS = ("sampling.py", "shared.py", "policies/loops.py", "policies/halving.py")
 
 
 def _stamp() -> tuple[tuple[int, int], ...]:

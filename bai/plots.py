@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import zlib
 from typing import Any
 
@@ -18,11 +19,16 @@ try:
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
 
-OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "H", "8", "+", "x")
+OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "|", "8", "+", "x")
+
+#: Colours for what is no policy, to be taken in this order: apart for colour-blind readers, and in grey.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK, GRID = "#262626", "#DDDDDD"
+PANEL_WIDTH = 4.4  # inches
 
 
 def use_style() -> None:
-    """Set matplotlib up for the book: readable sizes, light grid, no frame.
+    """Set matplotlib up for the book: readable sizes, light grid, no frame, and vector graphics in a notebook.
 
     Examples
     --------
@@ -30,22 +36,67 @@ def use_style() -> None:
     """
     mpl.rcParams.update(
         {
-            "figure.figsize": (7.0, 4.2),
-            "figure.dpi": 110,
-            "savefig.bbox": "tight",
+            "figure.figsize": (5.2, 3.3),  # at the width of a phone a point of type is a pixel
+            "figure.constrained_layout.use": True,
             "figure.facecolor": "white",
+            "axes.facecolor": "none",
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.grid": True,
-            "grid.color": "#DDDDDD",
-            "grid.linewidth": 0.8,
             "axes.axisbelow": True,
+            "axes.prop_cycle": mpl.cycler(color=PALETTE),
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "grid.color": GRID,
+            "grid.linewidth": 0.8,
             "font.size": 11,
             "legend.frameon": False,
+            "legend.fontsize": 10.5,
             "lines.markersize": 6,
             "lines.linewidth": 1.6,
+            "svg.fonttype": "none",  # text stays text
+            "svg.hashsalt": "bai",  # the same picture has the same names inside
+            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
         }
     )
+    if "ipykernel" in sys.modules:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", bbox_inches=None, metadata={"Date": None})
+
+
+def panels(columns: int, rows: int = 1, height: float = 3.2, sharex: bool = False, sharey: bool = False) -> list[Axes]:
+    """Return the axes of a figure with several panels, row by row, each in a part of the figure of its own.
+
+    The panels have the same size, and nothing reaches from one into another, so that a page can show them one below
+    the other where it is narrow. Give each its own labels and its own legend.
+
+    Parameters
+    ----------
+    columns, rows : int
+    height : float
+        Of a panel, in inches.
+    sharex, sharey : bool
+        Whether all panels have the scale of the first.
+
+    Examples
+    --------
+    >>> left, right = panels(2, sharey=True)
+    >>> left.set_ylim(0, 2), right.get_ylim()
+    ((0.0, 2.0), (np.float64(0.0), np.float64(2.0)))
+    >>> plt.close()
+    """
+    columns, rows = checks.integer("columns", columns, 1, 10), checks.integer("rows", rows, 1, 10)
+    height = checks.number("height", height, above=1, below=20)
+    sharex, sharey = checks.flag("sharex", sharex), checks.flag("sharey", sharey)
+    figure = plt.figure(figsize=(PANEL_WIDTH * columns, height * rows), layout="constrained")
+    axes: list[Axes] = []
+    for number, part in enumerate(figure.subfigures(rows, columns, squeeze=False).flat):
+        part.set_facecolor("none")
+        part.set_gid(f"panel-{number + 1}-of-{rows}x{columns}")  # where _ext/figures.py finds the panels
+        first = axes[0] if axes else None
+        axes.append(part.add_subplot(sharex=first if sharex else None, sharey=first if sharey else None))
+    return axes
 
 
 def policy_style(policy: Policy | str) -> dict[str, str]:
@@ -112,4 +163,40 @@ def mistake_curves(table: pd.DataFrame, x: str = "budget", ax: Axes | None = Non
     ax.set_ylabel("mistake probability")
     ax.set_ylim(bottom=0)
     ax.legend()
+    return ax
+
+
+def summary_plot(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw what is known of each arm: mean, interval, pulls and probability of being best.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The summary of an `Experiment` or of a `Selection`.
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> import bai
+    >>> answer = bai.identify(bai.SH(), float, n_arms=3, budget=60, labels=["low", "middle", "high"])
+    >>> ax = summary_plot(answer.summary(), ax=plt.figure().gca())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['high\\n25 pulls, 1.00', 'middle\\n25 pulls, 0.00', 'low\\n10 pulls, 0.00']
+    """
+    if not isinstance(table, pd.DataFrame):
+        checks.wrong_type("table", table, "a table such as summary() of an Experiment returns")
+    for column in ("mean", "low", "high", "pulls", "probability_best"):
+        if column not in table:
+            raise ValueError(f"table has no column {column!r}; give the summary() of an Experiment or of a Selection")
+    if ax is not None and not isinstance(ax, Axes):
+        checks.wrong_type("ax", ax, "axes of matplotlib, or None")
+    ax = plt.gca() if ax is None else ax
+    known = table[table["mean"].notna()]
+    error = [(known["mean"] - known["low"]).fillna(0), (known["high"] - known["mean"]).fillna(0)]
+    ax.errorbar(known["mean"], range(len(known)), xerr=error, fmt="none", color="#0072B2", capsize=3)
+    ax.scatter(known["mean"], range(len(known)), s=20 + 120 * known["pulls"] / max(1, known["pulls"].max()), zorder=3)
+    columns = zip(known.index, known["pulls"], known["probability_best"], strict=True)
+    ax.set_yticks(range(len(known)), [f"{label}\n{pulls} pulls, {chance:.2f}" for label, pulls, chance in columns])
+    ax.invert_yaxis()
+    ax.set_xlabel("mean, with interval")
     return ax

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from . import checks
 
+ROUNDING = 1 + 1e-12  # what is whole, or exactly a half, but for rounding counts as that
+
 
 def stages(n_arms: int) -> int:
     """Return the number of stages of sequential halving, m = ⌈log₂ K⌉ (Algorithm 1, line 2).
@@ -43,6 +45,54 @@ def stage_sizes(n_arms: int) -> list[int]:
     while sizes[-1] > 2:
         sizes.append(-(-sizes[-1] // 2))
     return sizes
+
+
+def variance_price(variances: ArrayLike) -> float:
+    """Return Λ = Σ_{i>=2} σ_i²/V_i, variances in increasing order, V_i the sum of the first i of them.
+
+    In the worst case it is what not knowing the means costs, up to a constant: Σ_{i=2}^K 1/i, about log K, for equal
+    variances; at most K - 1, and of that order if each is a multiple of the one before. Terms 0/0 count as 0.
+
+    Parameters
+    ----------
+    variances : array_like, shape (K,)
+        Reward variances.
+
+    Examples
+    --------
+    >>> round(variance_price([1.0] * 64), 3), round(variance_price([2.0**i for i in range(64)]), 3)
+    (3.744, 31.803)
+    """
+    price, total = 0.0, 0.0
+    for i, variance in enumerate(np.sort(checks.arms("variances", variances, least=0)).tolist()):
+        total += variance
+        price += variance / total if i > 0 and total > 0 else 0.0
+    return price
+
+
+def variance_stages(variances: ArrayLike) -> int:
+    """Return R = min{⌊2Λ⌋, 1 + ⌊log₂(Σσ²/(σ_1² + σ_2²))⌋}, at least 1: the most stages that halving the variance takes.
+
+    Here σ_1² and σ_2² are the smallest variances: a set of two arms or more cannot have less.
+
+    Parameters
+    ----------
+    variances : array_like, shape (K,)
+        Reward variances.
+
+    Examples
+    --------
+    >>> variance_stages([1.0] * 64), variance_stages([1.0, 1.0, 1.0, 100.0])
+    (6, 3)
+    """
+    most = math.floor(2 * variance_price(variances) * ROUNDING)
+    ordered = np.sort(np.asarray(variances, float)).tolist()
+    total, least, stages = 0.0, ordered[0] + ordered[1], 1
+    for variance in ordered:
+        total += variance
+    while stages < most and 2 * least <= total * ROUNDING:
+        least, stages = 2 * least, stages + 1
+    return stages
 
 
 def log_inverse(delta: float) -> float:

@@ -166,7 +166,8 @@ def sweep(
         Plays the blocks of runs; by default threads on all cores do. A ``ProcessPoolExecutor``, the
         ``get_executor()`` of a Dask client and an MPI pool will do as well.
     progress : bool, optional
-        Show a progress bar (needs tqdm); by default in a terminal only.
+        Show a progress bar (needs tqdm). By default in a terminal, and in Jupyter if the study takes more than five
+        seconds; never where a program runs a notebook.
     checkpoint : path-like, optional
         A file to which every finished block is added. After an interruption the same call goes on where it stopped.
         `read_checkpoint` shows the table so far. The file may be used again with more `runs`. It knows a policy by its
@@ -202,15 +203,19 @@ def sweep(
     seed = checks.integer("seed", seed, 0, below=None)
     rows = study_rows(policies, problems, budgets, seed, runs)
     half_width = runs.half_width if isinstance(runs, Until) else None
+    wait_for_bar = 0
     if progress is None:
-        progress = sys.stderr is not None and sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        jupyter = "JPY_SESSION_NAME" in os.environ  # set by Jupyter's server, not by nbconvert or nbval
+        progress = (terminal or jupyter) and importlib.util.find_spec("tqdm") is not None
+        wait_for_bar = 5 if jupyter else 0  # seconds
     elif not isinstance(progress, (bool, np.bool_)):
         checks.wrong_type("progress", progress, "True, False or None")
     workers = ThreadPoolExecutor(CORES) if executor is None else check_executor(executor)
     file = None if checkpoint is None else Checkpoint(checkpoint, describe(rows, seed))
     bar = None
     try:
-        bar = _progress_bar() if progress else None
+        bar = _progress_bar(wait_for_bar) if progress else None
         for number, row in enumerate(rows):
             row.recorded = {} if file is None else file.results(number)
             _set_goal(row, half_width)
@@ -462,7 +467,7 @@ def _failure(failures: list[tuple[Row, int, str]]) -> RuntimeError:
     return error
 
 
-def _progress_bar() -> Any:
+def _progress_bar(delay: int) -> Any:
     try:
         from tqdm import TqdmWarning
         from tqdm.auto import tqdm
@@ -470,7 +475,7 @@ def _progress_bar() -> Any:
         raise checks.not_installed("progress=True", "tqdm", extra="progress") from None
     with warnings.catch_warnings():  # a notebook without widgets gets the bar as text, which needs no warning
         warnings.simplefilter("ignore", TqdmWarning)
-        return tqdm(unit="run", unit_scale=True)
+        return tqdm(unit="run", unit_scale=True, delay=delay)
 
 
 # --- what the study is -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import bai
-from bai.book import claims, leaderboard, paper, readings, scoreboard
+from bai.book import claims, leaderboard, paper, readings, scoreboard, selecting
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = 12  # whole numbers up to here are small talk, unless they count ("10 of 15 points") or are a percentage
@@ -32,7 +32,7 @@ SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_
 NAMES = {name: getattr(math, name) for name in ("log", "log2", "log10", "sqrt", "exp", "floor", "ceil", "comb", "erfc")}
 NAMES |= {f.__name__: f for f in (abs, len, max, min, range, round, sorted, sum)}
 NAMES |= {"bai": bai, "claims": claims, "leaderboard": leaderboard, "paper": paper, "readings": readings}
-NAMES |= {"scoreboard": scoreboard, "__builtins__": {}}
+NAMES |= {"scoreboard": scoreboard, "selecting": selecting, "__builtins__": {}}
 
 WORD = "|".join(sorted(WORDS, key=len, reverse=True))
 POWER = r"\s*(?:\\times|\\cdot|×)\s*10\^\{?(?P<power>-?\d+)\}?"

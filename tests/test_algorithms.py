@@ -36,7 +36,7 @@ def spent(policy, n_arms, budget):
     """Pulls that the policy's schedule adds up to; those without stages spend everything."""
     if isinstance(policy, Elimination):
         return sum(pulls for pulls, _ in policy.schedule(n_arms, budget))
-    return budget
+    return None if isinstance(policy, bai.HalveVar) else budget  # its stages depend on the rewards
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -44,8 +44,9 @@ def spent(policy, n_arms, budget):
 def test_pulls_add_up_to_the_schedule_and_never_exceed_the_budget(policy, n_arms):
     for budget in (policy.least_budget(n_arms), policy.least_budget(n_arms) + 1, 1000):
         out = bai.simulate(policy, bai.synthetic(n_arms, 20, seed=1), budget, seed=2)
-        assert (out.pulls.sum(axis=1) == spent(policy, n_arms, budget)).all()
-        assert spent(policy, n_arms, budget) <= budget
+        total, expected = out.pulls.sum(axis=1), spent(policy, n_arms, budget)
+        assert (total <= budget).all()
+        assert expected is None or (total == expected).all()
         assert (out.pulls >= 1).all()
 
 

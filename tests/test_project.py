@@ -31,9 +31,12 @@ def test_doi_is_described_as_in_the_citation():
     citation, doi = yaml.safe_load(read("CITATION.cff")), json.loads(read(".zenodo.json"))
     assert (doi["title"], doi["keywords"]) == (citation["title"], citation["keywords"])
     assert (doi["upload_type"], doi["creators"]) == (citation["type"], citation["authors"])
-    code, data = tomllib.loads(read("pyproject.toml"))["project"]["license"].split(" AND ")
+    code, data, scores = tomllib.loads(read("pyproject.toml"))["project"]["license"].split(" AND ")
     assert (doi["license"], data) == (citation["license"][0], "LicenseRef-MovieLens-1M") and doi["license"] == code
-    assert all(licence in doi["notes"] for licence in [*citation["license"], "MovieLens 1M", "LICENSE-data.md"])
+    assert scores == "CC-BY-NC-4.0"
+    assert all(
+        licence in doi["notes"] for licence in [*citation["license"], "MovieLens 1M", "CC-BY-NC-4.0", "LICENSE-data.md"]
+    )
     papers = [entry["value"] for paper in citation["references"] for entry in paper["identifiers"]]
     assert [entry["identifier"] for entry in doi["related_identifiers"]] == papers
 
@@ -221,7 +224,7 @@ def test_api_page_has_every_public_name_once():
     bai = pytest.importorskip("bai")
     from api import listed
 
-    page = read("reference/api.md")
+    page = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("reference/api/*.md")))
     written = [name for kind in re.findall(r"^```{class-list} (\w+)$", page, flags=re.M) for name in listed(kind)]
     single = re.findall(r"^\.\. (?:auto|data|module)\w*:: (?:bai\.)?(\S+)$", page, flags=re.M)
     written += [f"bai.{name}" for name in single]
@@ -278,5 +281,5 @@ def test_requirements_are_exact_and_end_with_the_package_itself():
 def test_picture_of_the_readme_is_that_of_the_landing_page():
     from make_picture import PICTURE, stored_picture
 
-    assert PICTURE.read_bytes() == stored_picture(), "run: python tools/make_picture.py"
-    assert "_static/picture.png" in read("README.md")
+    assert PICTURE.read_text(encoding="utf-8") == stored_picture(), "run: python tools/make_picture.py"
+    assert "_static/picture.svg" in read("README.md")

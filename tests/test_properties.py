@@ -78,24 +78,39 @@ def a_table(table):
     return bool((table["mistakes"] <= table["runs"]).all()) and an_interval((table["low"], table["high"]))
 
 
-def batches(policy, n_arms, budget, seed, size, outstanding, arms, rewards):
-    """Use all methods of an experiment."""
-    experiment = bai.Experiment(policy, n_arms, budget, seed)
-    experiment.ask_batch(size, outstanding)
-    experiment.tell_batch(arms, rewards)
+def batches(policy, n_arms, budget, seed, labels, minimise, costs, earlier, n):
+    """Use an experiment with all its options."""
+    experiment = bai.Experiment(policy, n_arms, budget, seed, labels, minimise, costs, earlier)
+    experiment.ask(n)
     return experiment
 
 
-def one_report(arm, reward):
-    experiment = bai.Experiment(bai.SH(), 3, 30)
+def a_report(arm, reward, confidence, m, epsilon):
+    """Tell an experiment a batch, and ask for all that it knows."""
+    experiment = bai.Experiment(bai.Unif(), 3, 30)
+    experiment.ask(6)
     experiment.tell(arm, reward)
+    assert an_interval((experiment.chances(m, epsilon), np.ones(3)))
+    assert len(experiment.summary(confidence)) == 3
     return experiment
+
+
+def summary_plot(table, ax):
+    axes = plots.summary_plot(table, ax)
+    plt.close("all")
+    return axes.get_xlabel()
 
 
 def curves(table, x, ax):
     axes = plots.mistake_curves(table, x, ax)
     plt.close("all")
     return [line.get_xdata().tolist() for line in axes.lines]
+
+
+def parts(**arguments):
+    axes = plots.panels(**arguments)
+    plt.close("all")
+    return len(axes)
 
 
 # --- every public callable, with arguments that it takes ---------------------------------------------------
@@ -149,14 +164,40 @@ CALLS = {
     "Experiment": Call(
         batches,
         {
-            **{"policy": bai.SH(), "n_arms": 3, "budget": 30, "seed": 3, "size": 4},
-            **{"outstanding": [0, 1], "arms": [0, 1, 2], "rewards": [1.0, 0.5, 2.0]},
+            **{"policy": bai.TopTwo(), "n_arms": 3, "budget": 30, "seed": 3, "labels": ["a", "b", "c"]},
+            **{"minimise": True, "costs": [1.0, 2.0, 1.0], "earlier": [(0, 1.0), (2, 0.5)], "n": 4},
         },
         an_experiment,
     ),
-    "Experiment.tell": Call(one_report, {"arm": bai.Experiment(bai.SH(), 3, 30).ask(), "reward": 0.5}, an_experiment),
+    "Experiment.tell": Call(
+        a_report,
+        {"arm": [0, 1, 2], "reward": [1.0, 0.5, 2.0], "confidence": 0.5, "m": 2, "epsilon": 0.5},
+        an_experiment,
+    ),
     "identify": Call(
-        bai.identify, {"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3}, an_experiment
+        bai.identify,
+        {
+            **{"policy": bai.SR(), "pull": float, "n_arms": 3, "budget": 30, "seed": 3},
+            **{"labels": ["a", "b", "c"], "minimise": True},
+        },
+        an_experiment,
+    ),
+    "select": Call(
+        bai.select,
+        {
+            **{"candidates": [1.0, 2.0, 3.0], "evaluate": min, "examples": [1.0, 2.0, 3.0, 4.0], "budget": 10},
+            **{"seed": 3, "minimise": True, "policy": "halving", "executor": None, "batch": 2, "retries": 0},
+            **{"file": None, "progress": False},
+        },
+        lambda answer: answer.judged <= answer.budget and an_interval((answer.probability_best, 1.0)),
+    ),
+    "plan": Call(
+        bai.plan,
+        {
+            **{"pilot": None, "means": [1.0, 0.5], "variances": [1.0, 0.5], "mistakes": 0.25, "regret": None},
+            **{"policy": bai.SH(), "budgets": [12, 24], "seed": 3},
+        },
+        lambda plan: plan.budget is None or plan.budget in plan.curve["budget"].tolist(),
     ),
     "wilson": Call(bai.wilson, COUNTS, an_interval),
     "clopper_pearson": Call(bai.clopper_pearson, COUNTS, an_interval),
@@ -174,6 +215,7 @@ CALLS = {
     "AGapEV": Call(bai.AGapEV, {"bound": 2.0, "scaling": 0.5}, a_policy),
     "OCBA": Call(bai.OCBA, {"first": 3}, a_policy),
     "TopTwo": Call(bai.TopTwo, {"first": 3, "shrinkage": 0.5}, a_policy),
+    "HalveVar": Call(bai.HalveVar, {"variances": [1.0, 0.5], "reuse": True}),
     # variance bounds
     "variance_bounds.Gaussian": Call(variance_bounds.Gaussian, {"guard_repeats": True}),
     "variance_bounds.ChiSquare": Call(variance_bounds.ChiSquare, {"guard_repeats": True}),
@@ -182,8 +224,10 @@ CALLS = {
     "variance_bounds.Bernstein": Call(variance_bounds.Bernstein, {"span": 2.0}),
     # figures
     "plots.use_style": Call(plots.use_style, {}),
+    "plots.panels": Call(parts, {"columns": 2, "rows": 1, "height": 3.2, "sharex": False, "sharey": True}),
     "plots.policy_style": Call(plots.policy_style, {"policy": "SH"}),
     "plots.mistake_curves": Call(curves, {"table": TABLE, "x": "budget", "ax": None}),
+    "plots.summary_plot": Call(summary_plot, {"table": bai.identify(bai.SR(), float, 3, 30).summary(), "ax": None}),
     # theory
     "theory.stages": Call(theory.stages, {"n_arms": 5}),
     "theory.stage_sizes": Call(theory.stage_sizes, {"n_arms": 5}),
@@ -242,8 +286,17 @@ CALLS = {
         finite,
     ),
     "theory.shadavar_bound": Call(theory.shadavar_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.variance_price": Call(theory.variance_price, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_stages": Call(theory.variance_stages, {"variances": [1.0, 4.0]}, finite),
+    "theory.variance_complexity": Call(theory.variance_complexity, ARMS, not_nan),
+    "theory.hard_problems": Call(theory.hard_problems, {"variances": [1.0, 4.0], "scale": 0.5}, not_nan),
+    "theory.variance_lower_bound": Call(
+        theory.variance_lower_bound, {"variances": [1.0, 4.0], "complexity": 2.0, "budget": [64, 100]}, finite
+    ),
+    "theory.halvevar_bound": Call(theory.halvevar_bound, PROBLEM, finite),
+    "theory.halvevar_mistakes": Call(theory.halvevar_mistakes, PROBLEM, finite),
 }
-MADE_BY_THE_PACKAGE = {bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
+MADE_BY_THE_PACKAGE = {bai.Plan, bai.Selection, bai.Outcome, bai.Conditional, bai.Paired, bai.SweepTable}
 FOR_SUBCLASSES = {bai.Policy, bai.Known, variance_bounds.VarianceBound}  # what these return is checked where it is used
 
 
@@ -375,7 +428,7 @@ def elsewhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.arguments])
 def test_whatever_stands_for_an_argument_is_used_as_documented_or_refused_in_a_sentence(name):
     for argument in CALLS[name].arguments:
-        if argument in ("problems", "pull"):
+        if argument in ("problems", "pull", "evaluate"):
             continue
         for value in [*HOSTILE, *(make() for make in FRESH)]:
             call_with(name, {argument: value})
@@ -384,7 +437,7 @@ def test_whatever_stands_for_an_argument_is_used_as_documented_or_refused_in_a_s
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if call.arguments])
 def test_whatever_stands_for_all_arguments_is_used_as_documented_or_refused_in_a_sentence(name):
-    free = sorted(set(CALLS[name].arguments) - {"problems", "pull"})
+    free = sorted(set(CALLS[name].arguments) - {"problems", "pull", "evaluate"})
 
     @RANDOM
     @given(st.dictionaries(st.sampled_from(free), hostile_values(), min_size=1, max_size=3))
@@ -423,6 +476,10 @@ def plain(result):
     """Return a result as something that can be compared."""
     if isinstance(result, bai.Bandits):
         return type(result).__name__, result.fingerprint()
+    if isinstance(result, bai.Selection):
+        return result.index, result.counts.tolist(), result.scores.tolist()
+    if isinstance(result, bai.Plan):
+        return result.curve.to_dict()
     if isinstance(result, bai.Experiment):
         return repr(result), result.history, result.pulls.tolist()
     if isinstance(result, pd.DataFrame):

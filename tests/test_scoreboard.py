@@ -1,15 +1,17 @@
 """The scoreboard's verdicts follow from its evidence: on evidence made by hand the right answer is known."""
 
 import itertools
+import re
 from collections import Counter
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 import bai
-from bai.book import claims, paper, readings, scoreboard
+from bai.book import cards, claims, paper, readings, scoreboard
 from bai.book.claims import CLAIMS, Claim
 from bai.book.evidence import Answer, Played, Point, Published, Setting, every, less, truth
 from bai.book.readings import FIGURE_2, FIGURE_3, FIGURE_5, FIGURE_6, LEFT_OUT, OURS, PRIOR, SETTINGS
@@ -355,6 +357,11 @@ def test_every_claim_gets_an_answer_with_evidence_from_a_few_runs(claim, tiny):
     for e in tiny[claim.world].readings.values():
         holds, said = judge(claim, e)
         assert holds in (True, False, None) and isinstance(said, str) and said
+        curves = claim.curves(e)
+        assert curves.lines and curves.over and set(curves.pale) < set(curves.lines)
+    assert re.fullmatch(r"\w+#(fig|sec)-[\w-]+", claim.cell) and re.fullmatch(r"\w+#sec-[\w-]+", claim.place)
+    if claim.on_points:
+        assert claim.curves(tiny[claim.world].published).lines
 
 
 def test_what_is_played_is_what_simulate_plays(tiny):
@@ -500,16 +507,80 @@ def test_more_tests_than_the_level_allows_for_are_refused():
     assert scoreboard.count_tests(small_world(), further=FURTHER + 1) == 2 * (1 + FURTHER + 1)
 
 
-def test_the_table_has_a_line_per_claim_with_stars_escaped():
-    board = score(small_world(), [small_claim(), small_claim(on_points=False)])
-    assert scoreboard.markdown_table(board).splitlines() == [
-        "| No. | Claim (section) and test | Evidence | Verdict |",
-        "| --- | --- | --- | --- |",
-        "| 1 | (9) a\\* wins. Test: a outperforms b. | Beats it in 1 of 1 settings, is beaten in 0. Published: holds. "
-        "| reproduced only under x; open under y |",
-        "| 2 | (9) a\\* wins. Test: a outperforms b. | Beats it in 1 of 1 settings, is beaten in 0. "
-        "| reproduced only under x; open under y |",
+def test_parts_of_the_runs_can_be_judged_alone():
+    worlds = scoreboard.set_level(small_world(), 0.01)
+    half = scoreboard.select(worlds, slice(None, 500))["synthetic"]
+    assert {e.runs for e in half.readings.values()} == {500} and half.published is worlds["synthetic"].published
+    assert {e.level for e in half.readings.values()} == {0.01}
+    before = worlds["synthetic"].readings["x"].mistakes
+    assert all(np.array_equal(x, before[point][:500]) for point, x in half.readings["x"].mistakes.items())
+
+
+# --- as HTML ---------------------------------------------------------------------------------------------
+
+
+def lines_of(names, *settings, **more):
+    return claims.rates(names, "settings", *settings, **more)
+
+
+def test_rates_are_drawn_in_order_with_a_gap_between_figures():
+    e = played({(4, 50, "a"): 0.1, (8, 50, "a"): 0.2, (4, 50, "b"): 0.3, (8, 50, "b"): 0.4})
+    curves = lines_of(["a"], [(4, 50)], [(8, 50)], pale=["b"], target=0.25)(e)
+    assert curves.lines == {"b": [0.3, None, 0.4], "a": [0.1, None, 0.2]}
+    assert (curves.pale, curves.target, curves.over) == (("b",), 0.25, "settings")
+
+
+def elements(html, tag):
+    """The elements of a kind, as a parser of XML reads them: whatever is shown is well formed."""
+    return list(ElementTree.fromstring(f"<div>{html}</div>").iter(tag))
+
+
+def small_board():
+    draw = lines_of(["a"], [HERE], pale=["b"], target=0.5)
+    world = small_world()["synthetic"]
+    claims_made = [
+        small_claim(curves=draw, cell="page#fig", place="page#sec"),
+        small_claim(curves=draw, about=(B_HERE,), on_points=False),
     ]
+    return score({"synthetic": replace(world, published=points(0.01, 0.3))}, claims_made)
+
+
+def test_the_picture_counts_every_kind_and_links_every_claim():
+    html = cards.picture(small_board())
+    assert [e.text for e in elements(html, "strong")] == ["0", "1", "0", "0", "1"]
+    assert [(e.get("href"), e.text) for e in elements(html, "a")] == [("#claim-1", "1"), ("#claim-2", "2")]
+    assert [len({icon for _, icon in cards.KINDS.values()}), len(cards.KINDS)] == [5, 5]  # not colour alone
+
+
+def test_the_table_has_a_row_per_claim_with_an_answer_and_a_plot_per_reading(monkeypatch):
+    monkeypatch.setattr(cards, "COLUMNS", (("x",), ("y",), ("published",)))
+    html = cards.table(small_board())
+    rows = elements(html, "tr")[1:]
+    assert [row.get("id") for row in rows] == ["claim-1", "claim-2"]
+    assert [row.get("data-kind") for row in rows] == ["some", "untestable"]
+    assert rows[0].get("data-answers") == "x-holds y-open published-holds"
+    words = [[" ".join("".join(cell.itertext()).split()) for cell in row.iter("td")] for row in rows]
+    assert words == [["✓ holds", "? open", "✓ holds"], ["✓ holds", "? open", "–"]]
+    assert [len(list(cell.iter("svg"))) for cell in rows[1].iter("td")] == [1, 1, 0]
+    assert [a.get("href") for a in rows[0].iter("a")] == ["#claim-1", "page.html#fig", "page.html#sec"]
+    assert "reproduced only under x; open under y" in "".join(rows[0].itertext())
+
+
+def test_plots_of_a_row_share_their_axis_and_show_the_rates():
+    shown = [scoreboard.Shown(Answer(True, "<so>"), claims.Curves({"SH": [y, 1.0]}, "n")) for y in (0.0, 0.5)]
+    limits = cards._limits(each.curves for each in shown)
+    assert limits == (0.0, 1.0)
+    paths = [elements(cards.sparkline(each, "x", limits), "path")[0].get("d") for each in shown]
+    bottom, middle, top = (cards.HEIGHT - cards.EDGE, cards.HEIGHT // 2, cards.EDGE)
+    assert paths == [f"M8 {bottom}h0L232 {top}", f"M8 {middle}h0L232 {top}"]
+    assert 'aria-label="x: &lt;so&gt;"' in cards.sparkline(shown[0], "x", limits)
+
+
+def test_policies_keep_their_colours_and_second_versions_are_dashed():
+    assert cards._pen("SHVar") == f'stroke="{bai.SHVar.style["color"]}"'
+    assert cards._pen("Unif") == 'stroke="currentColor"'  # black, or white on a dark page
+    for name in ("GapE*", "SHVar, Gaussian"):
+        assert "dasharray" in cards._pen(name)
 
 
 A_HERE, B_HERE = Point(*HERE, "a"), Point(*HERE, "b")

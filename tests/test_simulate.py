@@ -222,6 +222,17 @@ def test_sweeps_are_alike_on_threads_and_processes():
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"))
 
 
+@pytest.mark.parametrize("environment, delays", [({}, []), ({"JPY_SESSION_NAME": "a.ipynb"}, [5])])
+def test_a_long_study_shows_a_bar_in_jupyter_and_none_where_a_program_runs_it(environment, delays, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    seen = []
+    monkeypatch.setattr(bai.study, "_progress_bar", seen.append)
+    bai.sweep(bai.SH(), bai.synthetic(4, 100, seed=21), 100, seed=21)
+    assert seen == delays
+
+
 def test_progress_is_shown_when_asked_for_and_only_then(capsys):
     problem = bai.synthetic(4, 600, seed=20)
     bai.sweep(bai.SH(), problem, 100, seed=21, progress=False)

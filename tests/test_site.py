@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "_ext")]
@@ -151,7 +150,7 @@ def test_book_builds_without_warning(build):
 
 def test_api_page_has_every_public_name(build):
     bai = pytest.importorskip("bai")
-    page = (build[0] / "reference" / "api.html").read_text()
+    page = "".join(path.read_text() for path in sorted((build[0] / "reference" / "api").glob("*.html")))
     assert [name for name in bai.__all__ if not re.search(rf'id="(module-)?bai\.{name}"', page)] == []
 
 
@@ -161,13 +160,14 @@ def test_exercise_page_lists_every_exercise(build):
     assert listed == [label for notebook in notebooks().values() for _, label in exercises(notebook)]
 
 
-def test_figures_are_offered_as_files_with_their_licence(build):
+def test_figures_are_offered_in_three_formats_with_their_licence(build):
     folder = build[0] / "chapters"
-    offered = re.findall(r'<a href="(figures/[\w-]+\.png)" download', (folder / "figures.html").read_text())
-    assert offered == [
-        f"figures/{about['figure']['name']}.png" for notebook in notebooks().values() for about, _ in figures(notebook)
-    ]
-    assert len(offered) > 20 and {Image.open(folder / file).text["License"] for file in offered} == {LICENCE}
+    offered = re.findall(r'<a href="(figures/[\w-]+\.\w+)" download', (folder / "figures.html").read_text())
+    names = [about["figure"]["name"] for notebook in notebooks().values() for about, _ in figures(notebook)]
+    assert offered == [f"figures/{name}.{ending}" for name in names for ending in ("svg", "png", "pdf")]
+    assert len(names) > 20 and all(LICENCE.encode() in (folder / file).read_bytes() for file in offered)
+    begins = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert [file for file in offered if not (folder / file).read_bytes().startswith(begins[file[-3:]])] == []
 
 
 def test_launch_buttons_appear_only_where_the_address_is_known(monkeypatch):
@@ -261,22 +261,50 @@ def test_a_visitor_can_switch_to_dark_mode(site):
     page.close()
 
 
+PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/synthetic.html"]
+
+
 @needs_chromium
-def test_pdf_holds_the_whole_book(site, tmp_path):
+def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, tmp_path):
+    """A few pages; the workflow that publishes the book prints all."""
     pypdf = pytest.importorskip("pypdf")
     html, address, browser = site
-    make_pdf.make_pdf(browser, address, tmp_path / "book.pdf")
+    said = []
+    make_pdf.make_pdf(browser, address, tmp_path / "book.pdf", said.append, only=PRINTED)
+    assert said[0] == f"page 1 of {len(PRINTED)}: index.html" and len(said) == len(PRINTED) + 2
     pdf = pypdf.PdfReader(tmp_path / "book.pdf")
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    titles = [title(html / f"{page}.html") for page in re.findall(r"^\W*(?:root|file): (\S+)", toc, re.M)]
+    titles = [title(html / page) for page in PRINTED]
     assert [" ".join(entry.title.split()) for entry in chapters] == titles
     begins = [pdf.get_destination_page_number(entry) for entry in chapters]
-    assert begins == sorted(set(begins)) and len(pdf.pages) > 10 * len(chapters)
-    text = "\n".join(pdf.pages[number].extract_text() for number in begins)
-    assert all(title.split()[-1] in text for title in titles) and "SHAdaVar" in text
+    assert begins[0] == 1 and begins == sorted(set(begins)) and len(pdf.pages) > 5 * len(chapters)
+    contents = " ".join(pdf.pages[0].extract_text().split())
+    assert contents.startswith("Contents") and all(title.split()[-1] in contents for title in titles)
+    assert len(pdf.pages[0]["/Annots"]) >= len(titles)
+    assert [page.extract_text().split()[-1] for page in pdf.pages[1:4]] == ["2", "3", "4"]
     links = [note.get_object().get("/A", {}).get("/URI", "") for page in pdf.pages for note in page.get("/Annots", [])]
     assert not [link for link in links if "127.0.0.1" in link]
+
+
+@needs_chromium
+def test_pdf_would_hold_every_page_in_order(site):
+    _, address, browser = site
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    page = make_pdf.open_page(browser, address + "index.html")
+    assert page.evaluate(make_pdf.NAMES) == [
+        f"{name}.html" for name in re.findall(r"^\W*(?:root|file): (\S+)", toc, re.M)
+    ]
+    page.close()
+
+
+def test_pdf_tool_ends_with_an_error_if_the_browser_hangs(tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\nexec sleep 30\n")
+    browser.chmod(0o755)
+    tool = [sys.executable, ROOT / "tools" / "make_pdf.py", tmp_path, tmp_path / "book.pdf", "--limit", "2"]
+    done = subprocess.run([*tool, "--browser", browser], capture_output=True, text=True, timeout=25)
+    assert done.returncode == 1 and "has not printed the book within 2 seconds" in done.stderr
+    assert not (tmp_path / "book.pdf").exists()
 
 
 def title(page):

@@ -2,11 +2,12 @@
 
     python tools/make_pdf.py _build/html _build/book.pdf
 
-All pages, in the order of the table of contents, are put into one document, so that links between chapters,
-page numbers and the outline work in the PDF as well. It takes about a minute, and says how far it is; if the browser
-hangs, it ends with an error after 15 minutes.
+All pages, in the order of the table of contents, are put into one document behind a list of them, so that links between
+chapters, page numbers and the outline work in the PDF as well. It takes about a minute, and says how far it is; if the
+browser hangs, it ends with an error after 15 minutes, or after as many seconds as ``--limit`` says.
 """
 
+import argparse
 import contextlib
 import functools
 import http.server
@@ -15,6 +16,7 @@ import shutil
 import sys
 import threading
 
+import psutil
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -35,7 +37,11 @@ async ([name, names]) => {
   const article = page.querySelector("article");
   article.querySelectorAll(".headerlink").forEach(e => e.remove());
   article.querySelectorAll("details").forEach(e => { e.open = true; });
-  article.querySelectorAll("img[src]").forEach(e => { e.src = new URL(e.getAttribute("src"), url).href; });
+  article.querySelectorAll("img.on-dark, form.score-filter").forEach(e => e.remove());
+  article.querySelectorAll("img[src]").forEach(e => {
+    e.loading = "eager";
+    e.src = new URL(e.getAttribute("src"), url).href;
+  });
   article.querySelectorAll("a[href]").forEach(e => {
     const target = new URL(e.getAttribute("href"), url);
     const file = target.href.split("#")[0].slice(root.length);
@@ -46,14 +52,25 @@ async ([name, names]) => {
   article.querySelectorAll("[id]").forEach(e => { e.id = anchor(name, e.id); });
   article.id = anchor(name, "");
   window.articles ??= [];
-  article.style.breakBefore = articles.length ? "page" : "auto";
+  article.style.breakBefore = "page";
   articles.push(article);
 }
 """
 TYPESET = """
 async () => {
   document.documentElement.dataset.theme = "light";
-  document.body.replaceChildren(...articles);
+  const contents = document.createElement("nav"), list = document.createElement("ul");
+  contents.innerHTML = "<p><strong>Contents</strong></p>";
+  for (const article of articles) {
+    const link = document.createElement("a");
+    link.href = "#" + article.id;
+    link.textContent = article.querySelector("h1").textContent;
+    const item = list.appendChild(document.createElement("li"));
+    item.style.listStyle = "none";
+    item.append(link);
+  }
+  contents.append(list);
+  document.body.replaceChildren(contents, ...articles);
   if (window.MathJax) await MathJax.typesetPromise();
   await Promise.all([...document.images].map(image => image.decode()));
 }
@@ -77,10 +94,10 @@ def serve(folder):
 
 
 @contextlib.contextmanager
-def chromium():
+def chromium(program=CHROMIUM):
     """A headless browser of this machine."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, timeout=1000 * LIMIT)
+        browser = playwright.chromium.launch(executable_path=program, timeout=1000 * LIMIT)
         yield browser
         browser.close()
 
@@ -101,10 +118,10 @@ def visit(page, address):
         page.evaluate("MathJax.startup.promise")
 
 
-def make_pdf(browser, address, pdf, say=lambda text: None):
-    """Print the site served at an address; `say` is told how far it is."""
+def make_pdf(browser, address, pdf, say=lambda text: None, only=None):
+    """Print the site served at an address, or only some of its pages; `say` is told how far it is."""
     page = open_page(browser, address + "index.html")
-    names = page.evaluate(NAMES)
+    names = only or page.evaluate(NAMES)
     for number, name in enumerate(names, 1):
         say(f"page {number} of {len(names)}: {name}")
         page.evaluate(READ, [name, names])
@@ -128,19 +145,32 @@ def make_pdf(browser, address, pdf, say=lambda text: None):
     page.close()
 
 
-def give_up():
-    """End this process, and with it the browser, wherever it hangs."""
-    print(f"error: the browser has not printed the book within {LIMIT} seconds", file=sys.stderr, flush=True)
+def give_up(limit):
+    """End this process and the browser, wherever it hangs."""
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
+    print(f"error: the browser has not printed the book within {limit:g} seconds", file=sys.stderr, flush=True)
     os._exit(1)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    if not CHROMIUM:
+def main():
+    parser = argparse.ArgumentParser(description="Print the built book as one PDF.")
+    parser.add_argument("site", help="the folder of the built book, such as _build/html")
+    parser.add_argument("pdf", help="the file to write")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds after which it gives up (default: %(default)s)"
+    )
+    parser.add_argument("--browser", default=CHROMIUM, help="the program of Chromium (default: that of this machine)")
+    options = parser.parse_args()
+    if not options.browser:
         sys.exit("no chromium found: install it, for example with: apt-get install chromium")
-    watch = threading.Timer(LIMIT, give_up)
+    watch = threading.Timer(options.limit, give_up, [options.limit])
     watch.daemon = True
     watch.start()
-    with serve(sys.argv[1]) as site, chromium() as program:
-        make_pdf(program, site, sys.argv[2], functools.partial(print, file=sys.stderr, flush=True))
+    with serve(options.site) as site, chromium(options.browser) as program:
+        make_pdf(program, site, options.pdf, functools.partial(print, file=sys.stderr, flush=True))
+
+
+if __name__ == "__main__":
+    main()

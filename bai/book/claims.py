@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2, kendalltau, norm
@@ -22,6 +22,16 @@ SIZES = [k for k, _ in FIGURE_3]
 MOVIES = "MovieLens"
 
 Settings = Sequence[Setting]
+
+
+class Curves(NamedTuple):
+    """What a claim is about, as lines of a small plot; None in a line is a gap."""
+
+    lines: dict[str, list[float | None]]
+    over: str  # what varies along the lines, in words
+    pale: tuple[str, ...] = ()  # lines in the background
+    target: float | None = None  # a level to compare with
+    from_zero: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,10 @@ class Claim:
         Points of a reconstructed policy that it judges. If the reconstruction matches none of them, it is not testable.
     headline : bool
         Whether the reading that fits the published curves best decides it.
+    curves : callable
+        Takes the same evidence and returns the `Curves` to show beside the answer.
+    cell, place : str
+        Where the book shows it, and where it discusses it: ``page#anchor``.
 
     Examples
     --------
@@ -61,6 +75,39 @@ class Claim:
     world: str = "synthetic"
     about: tuple[Point, ...] = ()
     headline: bool = False
+    curves: Callable[[Any], Curves] = lambda e: Curves({}, "")
+    cell: str = ""
+    place: str = ""
+
+
+# --- what to draw ----------------------------------------------------------------------------------------
+
+OVER_BUDGETS, OVER_SIZES = "budgets from 1000 to 6000, K = 64", "32 to 64 arms, n = 5000"
+
+
+def rates(
+    names: Sequence[str], over: str, *figures: Settings, pale: Sequence[str] = (), target: float | None = None
+) -> Callable[[Evidence], Curves]:
+    """Draw the mistake rates of policies over settings, with a gap between two figures."""
+
+    def draw(e: Evidence) -> Curves:
+        lines: dict[str, list[float | None]] = {}
+        for name in (*pale, *names):
+            parts = [[e.rate(*s, name) for s in figure] for figure in figures]
+            lines[name] = [y for part in parts for y in (None, *part)][1:]
+        return Curves(lines, over, tuple(pale), target)
+
+    return draw
+
+
+def averages(names: Sequence[str], *figures: Settings) -> Callable[[Evidence], Curves]:
+    """Draw for each policy a line from its average rate in a figure to that in another."""
+
+    def draw(e: Evidence) -> Curves:
+        lines = {name: [float(np.mean([e.rate(*s, name) for s in f])) for f in figures] for name in names}
+        return Curves(dict(lines), "average rates in one figure and the other")
+
+    return draw
 
 
 # --- several settings, several rivals --------------------------------------------------------------------
@@ -151,12 +198,36 @@ def mixed_stages(e: Played) -> Answer:
     return Answer(holds, f"both in {min(share):.0%} to {max(share):.0%} of the runs")
 
 
+def shares(*names: str) -> Callable[[Played], Curves]:
+    """Draw the share of pulls on the noisier half of the arms over the six budgets."""
+
+    def draw(e: Played) -> Curves:
+        lines = {a: [float(e.noisy_share[Point(64, n, a)].mean()) for n in BUDGETS] for a in ("SH", *names)}
+        return Curves(dict(lines), "share of pulls on the noisier half, " + OVER_BUDGETS, from_zero=False)
+
+    return draw
+
+
+def mixed_share(e: Played) -> Curves:
+    """Draw in which share of the runs the last two arms of SH are of both kinds."""
+    return Curves({"SH": [float(e.mixed[s].mean()) for s in FIGURE_2]}, "share of runs, " + OVER_BUDGETS, target=1 / 2)
+
+
 # --- bounds, which need no play --------------------------------------------------------------------------
+
+
+def _below_b() -> list[float]:
+    return [float(norm.cdf(sqrt(log(n))) ** n) for n in BUDGETS]
+
+
+def chance_below_b(e: Evidence) -> Curves:
+    """Draw the probability that n rewards of the arm that sets b stay below it."""
+    return Curves({"probability": [*_below_b()]}, OVER_BUDGETS, target=0.95)
 
 
 def bounded_rewards(e: Evidence) -> Answer:
     """The arm that sets b has n rewards below it with high probability."""
-    inside = [norm.cdf(sqrt(log(n))) ** n for n in BUDGETS]
+    inside = _below_b()
     return Answer(bool(min(inside) >= 0.95), f"probability at most {max(inside):.1g}")
 
 
@@ -167,9 +238,18 @@ def _variance_factor(pulls: np.ndarray) -> np.ndarray:
 
 def variance_bounds_hold(e: Evidence) -> Answer:
     """The bounds on variances cover with probability 0.95 for each fixed number of pulls from 14 to 6000."""
-    pulls = np.arange(14, 6001)
-    cover = chi2.sf(_variance_factor(pulls) * (pulls - 1), pulls - 1)
+    cover = _coverage(np.arange(14, 6001))
     return Answer(bool(cover.min() >= 0.95), f"coverage at least {cover.min():.3f}")
+
+
+def _coverage(pulls: np.ndarray) -> np.ndarray:
+    return chi2.sf(_variance_factor(pulls) * (pulls - 1), pulls - 1)
+
+
+def coverage(e: Evidence) -> Curves:
+    """Draw the coverage of the bounds over numbers of pulls."""
+    pulls = np.array([14, 20, 30, 50, 100, 300, 1000, 6000])
+    return Curves({"coverage": _coverage(pulls).tolist()}, "14 to 6000 pulls", target=0.95, from_zero=False)
 
 
 def overestimates(budget: int) -> np.ndarray:
@@ -190,6 +270,12 @@ def bounds_improve(e: Evidence) -> Answer:
     first = overestimates(6000)[0]
     said = f"in {few} of 6 stages at 1000, {many} at 6000 (first stage there: {first:.0f} times)"
     return Answer(few <= 3 < many, said)
+
+
+def bounds_by_stage(e: Evidence) -> Curves:
+    """Draw bound over variance, stage by stage, for the smallest and the largest budget; none where it is infinite."""
+    found = {f"n = {n}": [float(x) if np.isfinite(x) else None for x in overestimates(n)] for n in (1000, 6000)}
+    return Curves(dict(found), "bound over variance in stages 1 to 6", target=2)
 
 
 # --- Section 5.1 -----------------------------------------------------------------------------------------
@@ -275,6 +361,10 @@ def robust(e: Played) -> Answer:
 
 # --- the claims ------------------------------------------------------------------------------------------
 
+OVER_64_MOVIES, OVER_128_MOVIES = (f"budgets from 1000 to 5000, {k} movies" for k in (64, 128))
+FIGURE_2_CELL = "synthetic#fig-synthetic-budget"
+FIGURE_5_CELL, FIGURE_6_CELL = "movielens#fig-movielens-64", "movielens#fig-movielens-128"
+
 
 def _vbr(settings: Settings) -> tuple[Point, ...]:
     return tuple(Point(*s, "VBR") for s in settings)
@@ -289,6 +379,14 @@ CIRCLES = {
     "those of the figures": (PRIOR, SETTINGS),
     "also those left out, K = 64": (PRIOR + LEFT_OUT, FIGURE_2),
 }
+CIRCLE_CELLS = dict(zip(CIRCLES, ("synthetic#fig-synthetic-forest", "synthetic#fig-synthetic-left-out"), strict=True))
+CIRCLE_PLACES = dict(zip(CIRCLES, ("synthetic#sec-synthetic", "synthetic#sec-synthetic-left-out"), strict=True))
+
+
+def _both_against(circle: str) -> Callable[[Evidence], Curves]:
+    prior, settings = CIRCLES[circle]
+    figures = [FIGURE_2, settings[len(FIGURE_2) :]] if settings != FIGURE_2 else [FIGURE_2]
+    return rates(OURS, " and then ".join([OVER_BUDGETS, OVER_SIZES][: len(figures)]), *figures, pale=prior)
 
 
 def _best_in_most_claim(circle: str) -> Claim:
@@ -300,6 +398,9 @@ def _best_in_most_claim(circle: str) -> Claim:
         lambda e: best_in_most(e, prior, settings),
         on_points=prior == PRIOR,
         headline=True,
+        curves=_both_against(circle),
+        cell=CIRCLE_CELLS[circle],
+        place=CIRCLE_PLACES[circle],
     )
 
 
@@ -311,6 +412,9 @@ def _competitive_claim(circle: str) -> Claim:
         f"in more than half of {len(settings)} settings no prior algorithm beats either",
         lambda e: competitive(e, prior, settings),
         on_points=prior == PRIOR,
+        curves=_both_against(circle),
+        cell=CIRCLE_CELLS[circle],
+        place="conclusions#sec-conclusions",
     )
 
 
@@ -320,6 +424,9 @@ def _adapting_claim(name: str) -> Claim:
         f"Adapting to the variances loses the best arm less often: {name} against SH.",
         f"{name} outperforms SH over the six budgets",
         lambda e: e.outperforms(name, "SH", FIGURE_2),
+        curves=rates([name, "SH"], OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="known_variances#sec-shvar" if name == "SHVar" else "unknown_variances#sec-shadavar",
     )
 
 
@@ -329,6 +436,9 @@ def _slightly_better_claim(name: str) -> Claim:
         f"{name} is only slightly better than Unif.",
         "fewer mistakes than Unif, averaged over the six budgets, and nearer to Unif than to SH",
         lambda e: slightly_better(e, name),
+        curves=rates([name, "Unif", "SH"], OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic-readings",
     )
 
 
@@ -339,6 +449,9 @@ def _too_wide_claim(name: str) -> Claim:
         f"{name} as defined ({name}*) outperforms the rescaled one over the six budgets",
         lambda e: e.outperforms(f"{name}*", name, FIGURE_2),
         on_points=False,
+        curves=rates([f"{name}*", name], OVER_BUDGETS, FIGURE_2),
+        cell="baselines#fig-experiments-scaling",
+        place="baselines#sec-experiments-rescaling",
     )
 
 
@@ -348,6 +461,9 @@ def _halving_better_claim(name: str) -> Claim:
         f"SH outperforms {name}.",
         "outperforms it over the six budgets",
         lambda e: e.outperforms("SH", name, FIGURE_2),
+        curves=rates(["SH", name], OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic-readings",
     )
 
 
@@ -358,6 +474,9 @@ def _improves_on_unif_claim(name: str) -> Claim:
         "outperforms it over the five budgets",
         lambda e: e.outperforms(name, "Unif", FIGURE_5),
         world=MOVIES,
+        curves=rates([name, "Unif"], OVER_64_MOVIES, FIGURE_5),
+        cell=FIGURE_5_CELL,
+        place="movielens#sec-movielens",
     )
 
 
@@ -369,6 +488,9 @@ INTRODUCTION = (
         "at each budget SHVar gives the noisier half of the arms a larger share of the pulls than SH",
         fewer_quiet_pulls,
         on_points=False,
+        curves=shares("SHVar"),
+        cell="experiments#fig-experiments-pulls",
+        place="known_variances#sec-shvar",
     ),
 )
 SET_UP = (
@@ -378,6 +500,9 @@ SET_UP = (
         "for the arm that sets b, n rewards stay below b with probability at least 0.95, at each budget",
         bounded_rewards,
         on_points=False,
+        curves=chance_below_b,
+        cell="baselines#sec-experiments-range",
+        place="experiments#sec-experiments-told",
     ),
     Claim(
         "5",
@@ -385,6 +510,9 @@ SET_UP = (
         "coverage at least 0.95 for each fixed number of pulls from 14 to 6000",
         variance_bounds_hold,
         on_points=False,
+        curves=coverage,
+        cell="unknown_variances#fig-unknown-spread",
+        place="unknown_variances#sec-shadavar",
     ),
     Claim(
         "5.1",
@@ -392,6 +520,9 @@ SET_UP = (
         "at each budget, SH's last four arms and its last two are of both kinds in more than half of the runs",
         mixed_stages,
         on_points=False,
+        curves=mixed_share,
+        cell="setting#fig-setting-synthetic",
+        place="synthetic#sec-synthetic",
     ),
     *map(_adapting_claim, OURS),
 )
@@ -401,6 +532,9 @@ ON_FIGURE_2 = (
         "Unif is the worst.",
         "each of the other six outperforms it over the six budgets",
         lambda e: worst(e, "Unif", _others("Unif"), FIGURE_2),
+        curves=rates(["Unif"], OVER_BUDGETS, FIGURE_2, pale=_others("Unif")),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic",
     ),
     *(make(name) for name in GAPS for make in (_slightly_better_claim, _too_wide_claim)),
     *map(_halving_better_claim, GAPS),
@@ -409,6 +543,9 @@ ON_FIGURE_2 = (
         "SHVar outperforms all algorithms at all budgets.",
         "it outperforms each of the other six over the six budgets",
         lambda e: best(e, "SHVar", _others("SHVar"), FIGURE_2),
+        curves=rates(["SHVar"], OVER_BUDGETS, FIGURE_2, pale=_others("SHVar")),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic-readings",
     ),
     Claim(
         "5.1",
@@ -416,6 +553,9 @@ ON_FIGURE_2 = (
         "VBR beats it at n = 1000",
         lambda e: better_at(e, "VBR", "SHAdaVar", FIGURE_2[:1]),
         about=_vbr(FIGURE_2[:1]),
+        curves=rates(["VBR", "SHAdaVar"], OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic-readings",
     ),
     Claim(
         "5.1",
@@ -423,12 +563,18 @@ ON_FIGURE_2 = (
         "SHAdaVar beats it at n = 5000 and 6000",
         lambda e: better_at(e, "SHAdaVar", "VBR", FIGURE_2[4:]),
         about=_vbr(FIGURE_2[4:]),
+        curves=rates(["VBR", "SHAdaVar"], OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="synthetic#sec-synthetic-readings",
     ),
     Claim(
         "5.1",
         "With the budget SHAdaVar approaches SHVar.",
         "at n = 1000 SHVar is ahead, and by more than the two differ either way at n = 6000",
         approaches,
+        curves=rates(OURS, OVER_BUDGETS, FIGURE_2),
+        cell=FIGURE_2_CELL,
+        place="unknown_variances#sec-shadavar",
     ),
     Claim(
         "5.1",
@@ -436,6 +582,9 @@ ON_FIGURE_2 = (
         "at most twice the variance in most stages at n = 6000, but not at n = 1000",
         bounds_improve,
         on_points=False,
+        curves=bounds_by_stage,
+        cell="unknown_variances#fig-unknown-warmup",
+        place="unknown_variances#sec-unknown-warmup",
     ),
 )
 ON_FIGURE_3 = (
@@ -444,30 +593,45 @@ ON_FIGURE_3 = (
         "The order of the algorithms is similar in Figures 2 and 3.",
         "Kendall's correlation of the seven average rates is positive with a p-value below 0.05",
         lambda e: alike(e, OURS + PRIOR, FIGURE_2, FIGURE_3),
+        curves=averages(OURS + PRIOR, FIGURE_2, FIGURE_3),
+        cell="synthetic#fig-synthetic-arms",
+        place="synthetic#sec-synthetic",
     ),
     Claim(
         "5.1",
         "All seven algorithms get worse as K grows.",
         "for each, the slope of the rate over the nine K is positive",
         worse_with_arms,
+        curves=rates(OURS + PRIOR, OVER_SIZES, FIGURE_3),
+        cell="synthetic#fig-synthetic-arms",
+        place="synthetic#sec-synthetic",
     ),
     Claim(
         "5.1",
         "SHVar and SHAdaVar have the lowest rates for all K.",
         "each outperforms each of the five prior algorithms over the nine K",
         lambda e: lowest(e, FIGURE_3),
+        curves=rates(OURS, OVER_SIZES, FIGURE_3, pale=PRIOR),
+        cell="synthetic#fig-synthetic-arms",
+        place="synthetic#sec-synthetic-readings",
     ),
     Claim(
         "5.1",
         "At K = 32 the other algorithms err in about 5 % of the runs or fewer.",
         "none of the five is significantly above 0.05",
         good_at_32,
+        curves=rates(PRIOR, OVER_SIZES, FIGURE_3, target=0.05),
+        cell="synthetic#fig-synthetic-arms",
+        place="synthetic#sec-synthetic",
     ),
     Claim(
         "5.1",
         "At K = 64 the other algorithms err in more than 10 % of the runs.",
         "each of the five is significantly above 0.1; it fails if one is significantly below",
         poor_at_64,
+        curves=rates(PRIOR, OVER_SIZES, FIGURE_3, target=0.1),
+        cell="synthetic#fig-synthetic-arms",
+        place="synthetic#sec-synthetic",
     ),
 )
 ON_MOVIES = (
@@ -477,6 +641,9 @@ ON_MOVIES = (
         "both beat all others at more than half of 5 budgets; fails if one is beaten at half or more",
         lambda e: best_in_most(e, PRIOR, FIGURE_5),
         world=MOVIES,
+        curves=rates(OURS, OVER_64_MOVIES, FIGURE_5, pale=PRIOR),
+        cell=FIGURE_5_CELL,
+        place="movielens#sec-movielens",
     ),
     Claim(
         "5.2",
@@ -484,6 +651,9 @@ ON_MOVIES = (
         "each of the other five outperforms it over the five budgets",
         lambda e: worst(e, "Unif", _others("Unif", "VBR"), FIGURE_5),
         world=MOVIES,
+        curves=rates(["Unif"], OVER_64_MOVIES, FIGURE_5, pale=_others("Unif", "VBR")),
+        cell=FIGURE_5_CELL,
+        place="movielens#sec-movielens",
     ),
     *map(_improves_on_unif_claim, GAPS),
     Claim(
@@ -493,6 +663,9 @@ ON_MOVIES = (
         lambda e: vbr_poor_at(e, FIGURE_5[0]),
         world=MOVIES,
         about=_vbr(FIGURE_5[:1]),
+        curves=rates(["VBR", *OURS], OVER_64_MOVIES, FIGURE_5),
+        cell=FIGURE_5_CELL,
+        place="movielens_readings#sec-movielens-vbr",
     ),
     Claim(
         "5.2",
@@ -501,6 +674,9 @@ ON_MOVIES = (
         lambda e: vbr_on_par_at(e, FIGURE_5[-1]),
         world=MOVIES,
         about=_vbr(FIGURE_5[-1:]),
+        curves=rates(["VBR", *OURS], OVER_64_MOVIES, FIGURE_5),
+        cell=FIGURE_5_CELL,
+        place="movielens_readings#sec-movielens-vbr",
     ),
     Claim(
         "5.2",
@@ -508,6 +684,9 @@ ON_MOVIES = (
         "Kendall's correlation of the other six average rates is positive with a p-value below 0.05",
         lambda e: alike(e, _others("VBR"), FIGURE_5, FIGURE_6),
         world=MOVIES,
+        curves=averages(_others("VBR"), FIGURE_5, FIGURE_6),
+        cell=FIGURE_6_CELL,
+        place="movielens#sec-movielens",
     ),
     Claim(
         "5.2",
@@ -516,6 +695,9 @@ ON_MOVIES = (
         lambda e: vbr_poor_everywhere(e, FIGURE_6),
         world=MOVIES,
         about=_vbr(FIGURE_6),
+        curves=rates(["VBR", *OURS], OVER_128_MOVIES, FIGURE_6),
+        cell=FIGURE_6_CELL,
+        place="movielens_readings#sec-movielens-vbr",
     ),
     Claim(
         "5.2, 7",
@@ -524,6 +706,14 @@ ON_MOVIES = (
         robust,
         on_points=False,
         world=MOVIES,
+        curves=rates(
+            [*OURS, *(f"{name}, Gaussian" for name in OURS)],
+            f"{OVER_64_MOVIES} and then {OVER_128_MOVIES}",
+            FIGURE_5,
+            FIGURE_6,
+        ),
+        cell="movielens_readings#fig-movielens-shapes",
+        place="movielens_readings#sec-movielens-shapes",
     ),
 )
 CONCLUSION = (
@@ -533,6 +723,9 @@ CONCLUSION = (
         "each gives the noisier half a larger share of the pulls than SH, at each budget",
         both_follow_noise,
         on_points=False,
+        curves=shares(*OURS),
+        cell="experiments#fig-experiments-pulls",
+        place="conclusions#sec-conclusions",
     ),
     *map(_competitive_claim, CIRCLES),
 )

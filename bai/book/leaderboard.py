@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from .. import checks
-from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, Policy, SHAdaVar, SHVar
+from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, HalveVar, Policy, SHAdaVar, SHVar
 from ..policies.variance_bounds import Gaussian
 from ..problems import Bandits, BernoulliBandits, GaussianBandits, TableBandits, movielens, synthetic
 from ..stats import Paired, mcnemar
@@ -40,22 +40,24 @@ class Family(NamedTuple):
 # All have the best arm first where it is fixed: a simulation puts the arms in random order.
 
 
-def _gaussian(best: tuple[float, float], means: tuple[float, float], variances: tuple[float, float]):
-    """Return a maker of 32 Gaussian arms: the best has this mean and variance, the others' are uniform in between."""
+class Scattered(NamedTuple):
+    """A maker of 32 Gaussian arms: the best has this mean and variance, the others' are uniform in between.
 
-    def make(runs: int, seed: int) -> GaussianBandits:
+    A rival is a second arm with a fixed mean.
+    """
+
+    best: tuple[float, float]
+    means: tuple[float, float]
+    variances: tuple[float, float]
+    rival: float | None = None
+
+    def __call__(self, runs: int, seed: int) -> GaussianBandits:
         rng = np.random.default_rng(seed)
-        mean, variance = rng.uniform(*means, (runs, 32)), rng.uniform(*variances, (runs, 32))
-        mean[:, 0], variance[:, 0] = best
+        mean, variance = rng.uniform(*self.means, (runs, 32)), rng.uniform(*self.variances, (runs, 32))
+        mean[:, 0], variance[:, 0] = self.best
+        if self.rival is not None:
+            mean[:, 1] = self.rival
         return GaussianBandits(mean, variance)
-
-    return make
-
-
-def _one_rival(runs: int, seed: int) -> GaussianBandits:
-    bandits = _gaussian((1.0, 0.5), (0.0, 0.5), (0.1, 1.0))(runs, seed)
-    bandits.means[:, 1] = 0.9
-    return bandits
 
 
 def _equal_variances(runs: int, seed: int) -> GaussianBandits:
@@ -92,20 +94,22 @@ FAMILIES = {
     ),
     "equal variances": Family(_equal_variances, (320, 640, 1280), "means of Section 5.1, all variances 0.3"),
     "one close rival": Family(
-        _one_rival, (320, 640, 1280), "means 1, 0.9, others in (0, 0.5); variance of the best 0.5, others in (0.1, 1)"
+        Scattered((1.0, 0.5), (0.0, 0.5), (0.1, 1.0), rival=0.9),
+        (320, 640, 1280),
+        "means 1, 0.9, others in (0, 0.5); variance of the best 0.5, others in (0.1, 1)",
     ),
     "many close rivals": Family(
-        _gaussian((1.0, 0.5), (0.7, 0.7), (0.1, 1.0)),
+        Scattered((1.0, 0.5), (0.7, 0.7), (0.1, 1.0)),
         (640, 1280, 2560),
         "means 1, others 0.7; variance of the best 0.5, others in (0.1, 1)",
     ),
     "best very noisy": Family(
-        _gaussian((1.0, 4.0), (0.0, 0.7), (0.1, 0.1)),
+        Scattered((1.0, 4.0), (0.0, 0.7), (0.1, 0.1)),
         (320, 640, 1280),
         "means 1, others in (0, 0.7); variance of the best 4, others 0.1",
     ),
     "best very quiet": Family(
-        _gaussian((1.0, 0.01), (0.0, 0.9), (1.0, 1.0)),
+        Scattered((1.0, 0.01), (0.0, 0.9), (1.0, 1.0)),
         (320, 640, 1280),
         "means 1, others in (0, 0.9); variance of the best 0.01, others 1",
     ),
@@ -133,6 +137,7 @@ VARIANTS: dict[type[Policy], dict[str, Policy]] = {
         "SHAdaVar, kept": SHAdaVar(reuse=True),
         "SHAdaVar, kept, guarded": SHAdaVar(bound=Gaussian(guard_repeats=True), reuse=True),
     },
+    HalveVar: {"HalveVar, kept": HalveVar(reuse=True)},
 }
 POLICIES: dict[str, Policy] = {
     name: policy for cls in REGISTRY for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
@@ -220,7 +225,7 @@ def stored() -> pd.DataFrame:
     --------
     >>> table = stored()
     >>> table["family"].nunique(), table["policy"].nunique(), table["runs"].unique().tolist()
-    (12, 19, [5000])
+    (12, 21, [5000])
     """
     with resources.files("bai.book").joinpath("data/leaderboard.csv").open() as file:
         return pd.read_csv(file)

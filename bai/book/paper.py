@@ -105,7 +105,9 @@ def replay_figure(
 
 
 def published_points(points: pd.DataFrame, x: str, ax: Axes) -> None:
-    """Add the paper's points (rows of `published`) as open markers, with their error over 5,000 runs.
+    """Add the paper's points (rows of `published`) as hollow circles, with their error over 5,000 runs.
+
+    A thin dotted line in the colour of the policy joins the points of each policy. The first is labelled "published".
 
     Examples
     --------
@@ -115,13 +117,20 @@ def published_points(points: pd.DataFrame, x: str, ax: Axes) -> None:
     >>> len(ax.containers)
     7
     """
+    import matplotlib as mpl
+
     from ..plots import policy_style
 
+    label = "published"
     for policy, rows in points.groupby("policy", sort=False):
+        rows = rows.sort_values(x, kind="stable")
         rate = rows["mistake_rate"]
         error = 1.96 * (rate * (1 - rate) / 5000) ** 0.5 + rows["reading_error"]
-        style: dict[str, Any] = {**policy_style(str(policy)), "linestyle": "none", "markerfacecolor": "none"}
-        ax.errorbar(rows[x], rate, yerr=error, elinewidth=0.8, markersize=9, **style)
+        ax.plot(rows[x], rate, color=policy_style(str(policy))["color"], linestyle=":", linewidth=1.2)
+        circle: dict[str, Any] = {"color": mpl.rcParams["text.color"], "marker": "o", "markerfacecolor": "none"}
+        circle |= {"linestyle": "none", "markersize": 8, "markeredgewidth": 0.9, "elinewidth": 0.7}
+        ax.errorbar(rows[x], rate, yerr=error, label=label, **circle)
+        label = "_nolegend_"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -17,12 +17,13 @@ import numpy as np
 from ..play import simulate
 from ..policies import SH, SR, GapE, GapEV, Known, Policy, SHAdaVar, SHVar
 from ..problems import Bandits, GaussianBandits, movielens, synthetic
+from ..study import SweepTable
 from . import paper
 from .evidence import Played, Point, Published, Setting
 from .replays import GapEWithoutSquare
 from .stored import sweep
 
-RUNS, MOVIE_RUNS, SEED = 4000, 2000, 1
+RUNS, SEED = 5000, 1  # those of Sections 5.1 and 5.2 of the book, so that all pages judge the same runs
 PUBLISHED_RUNS = 5000
 QUIET_MOST = 0.15  # largest variance of a quiet arm of Section 5.1; noisy arms with high means are above it
 
@@ -59,15 +60,17 @@ class WideGapE(GapEWithoutSquare):
         return dataclasses.replace(known, complexity=known.complexity * 4 / 9)
 
 
-def competitors() -> dict[str, Policy]:
-    """Return who plays the synthetic problem everywhere: the paper's seven, and SR.
+def replay(figures: Iterable[int], runs: int, seed: int, best_arm: str = "noisy") -> dict[Point, np.ndarray]:
+    """Play figures of the paper again, with its seven policies; return which runs were mistakes.
 
     Examples
     --------
-    >>> list(competitors())
-    ['Unif', 'SH', 'GapE', 'GapE-V', 'VBR', 'SHVar', 'SHAdaVar', 'SR']
+    >>> mistakes = replay([2], runs=10, seed=1)
+    >>> len(mistakes), mistakes[64, 1000, "SHVar"].size
+    (42, 10)
     """
-    return {policy.name: policy for policy in paper.policies()} | {"SR": SR()}
+    tables = (paper.replay_figure(figure, runs, seed, best_arm, from_store=True) for figure in figures)
+    return {point: mistakes for table in tables for point, mistakes in _mistakes(table).items()}
 
 
 def play_settings(
@@ -81,39 +84,42 @@ def play_settings(
     >>> list(mistakes), mistakes[8, 200, "halving"].size
     ([Point(n_arms=8, budget=100, policy='halving'), Point(n_arms=8, budget=200, policy='halving')], 50)
     """
-    mistakes, budgets = {}, {}
+    budgets: dict[int, list[int]] = {}
     for n_arms, budget in settings:
         budgets.setdefault(n_arms, []).append(budget)
-    for n_arms, of_size in budgets.items():
-        table = sweep(policies, problem(n_arms, runs, seed), of_size, seed)
-        for budget in of_size:
-            for name in policies:
-                mistakes[Point(n_arms, budget, name)] = table.run_mistakes(name, budget=budget)
+    mistakes = {}
+    for played in dict.fromkeys(map(tuple, budgets.values())):  # one study for all sizes with the same budgets
+        sizes = [n_arms for n_arms, of_size in budgets.items() if tuple(of_size) == played]
+        table = sweep(policies, {f"K = {k}": problem(k, runs, seed) for k in sizes}, played, seed)
+        mistakes |= _mistakes(table)
     return mistakes
+
+
+def _mistakes(table: SweepTable) -> dict[Point, np.ndarray]:
+    return {
+        Point(row.n_arms, row.budget, row.policy): table.run_mistakes(row.policy, row.problem, row.budget)
+        for row in table.itertuples()
+    }
 
 
 def play_synthetic(best_arm: str, runs: int = RUNS, seed: int = SEED) -> Played:
     """Play Section 5.1, Figures 2 and 3, with a noisy or a quiet best arm; at K = 64 with the starred policies too."""
     problem = partial(synthetic, best_arm=best_arm)
-    starred = {"GapE*": GapE(), "GapE-V*": GapEV()}
-    mistakes = play_settings(competitors() | starred, problem, FIGURE_2, runs, seed)
-    mistakes |= play_settings(competitors(), problem, SETTINGS[len(FIGURE_2) :], runs, seed)
+    mistakes = replay((2, 3), runs, seed, best_arm)
+    mistakes |= play_settings({"SR": SR()}, problem, SETTINGS, runs, seed)
+    mistakes |= play_settings({"GapE*": GapE(), "GapE-V*": GapEV()}, problem, FIGURE_2, runs, seed)
     return Played(mistakes, *watch_pulls(problem(64, runs, seed), [n for _, n in FIGURE_2], seed))
 
 
-def play_movies(runs: int = MOVIE_RUNS, seed: int = SEED) -> Played:
+def play_movies(runs: int = RUNS, seed: int = SEED) -> Played:
     """Play Section 5.2, Figures 5 and 6; the proposals also on Gaussian rewards with the same means and variances."""
 
     def gaussian(n_arms: int, runs: int, seed: int) -> GaussianBandits:
         movies = movielens(n_arms, runs, seed)
         return GaussianBandits(movies.means, movies.variances)
 
-    chosen = {policy.name: policy for policy in paper.policies()}
-    repeated = {f"{name}, Gaussian": chosen[name] for name in OURS}
-    played = FIGURE_5 + FIGURE_6
-    return Played(
-        play_settings(chosen, movielens, played, runs, seed) | play_settings(repeated, gaussian, played, runs, seed)
-    )
+    repeated = {f"{policy.name}, Gaussian": policy for policy in (SHVar(), SHAdaVar())}
+    return Played(replay((5, 6), runs, seed) | play_settings(repeated, gaussian, FIGURE_5 + FIGURE_6, runs, seed))
 
 
 def with_wide_gape(evidence: Played, problem: MakeProblem, seed: int = SEED) -> Played:

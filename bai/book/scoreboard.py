@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from . import paper
-from .claims import CLAIMS, Claim
+from .. import problems
+from . import paper, readings
+from .claims import CLAIMS, Claim, Curves
 from .evidence import Answer, Evidence, Played, Point, Published
 from .readings import KEY, OURS, PRIOR, PUBLISHED_RUNS
 
@@ -42,6 +44,13 @@ class World:
         return dataclasses.replace(self, readings=readings, published=self.published.at_level(level))
 
 
+class Shown(NamedTuple):
+    """The answer of one reading, or of the published points, and the lines behind it."""
+
+    answer: Answer
+    curves: Curves
+
+
 @dataclass(frozen=True)
 class Row:
     """A line of the scoreboard.
@@ -59,6 +68,8 @@ class Row:
         The reading that decides; empty if all count alike.
     testable : bool
         False if the claim is about a reconstructed policy that matches none of the published points it is about.
+    shown : mapping of str to Shown
+        What each reading, and "published" where the published points can decide, answers and rests on.
     """
 
     claim: Claim
@@ -67,6 +78,7 @@ class Row:
     published: str
     deciding: str = ""
     testable: bool = True
+    shown: Mapping[str, Shown] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -92,6 +104,25 @@ class Row:
         return SOME if True in answers else NO if False in answers else OPEN
 
 
+# --- playing ---------------------------------------------------------------------------------------------
+
+
+def play_worlds() -> dict[str, World]:
+    """Play all that the page needs, and set the level of every test: 0.05 divided by their number.
+
+    The runs are stored; a block of every row is played again and compared, see `stored`.
+    """
+    noisy, quiet = (readings.play_synthetic(best_arm) for best_arm in ("noisy", "quiet"))
+    movies = readings.play_movies()
+    synthetic = {"noisy": noisy, "quiet": quiet, "wide": readings.with_wide_gape(noisy, problems.synthetic)}
+    on_movies = {"movies": movies, "wide": readings.with_wide_gape(movies, problems.movielens)}
+    worlds = {
+        "synthetic": World(synthetic, readings.read_off_plots(2, 3)),
+        "MovieLens": World(on_movies, readings.read_off_plots(5, 6)),
+    }
+    return set_level(worlds, 0.05 / count_tests(worlds))
+
+
 # --- verdicts --------------------------------------------------------------------------------------------
 
 
@@ -103,6 +134,21 @@ def count_tests(worlds: Mapping[str, World], further: int = FURTHER) -> int:
 def set_level(worlds: Mapping[str, World], level: float) -> dict[str, World]:
     """Return the same worlds with this level for every test."""
     return {name: world.at_level(level) for name, world in worlds.items()}
+
+
+def select(worlds: Mapping[str, World], runs: slice) -> dict[str, World]:
+    """Return the same worlds with some of the runs, and the same published points."""
+
+    def part(e: Played) -> Played:
+        kept = (
+            {point: values[runs] for point, values in each.items()} for each in (e.mistakes, e.noisy_share, e.mixed)
+        )
+        return Played(*kept, level=e.level)
+
+    return {
+        name: World({reading: part(e) for reading, e in world.readings.items()}, world.published)
+        for name, world in worlds.items()
+    }
 
 
 def judge(claim: Claim, evidence: Evidence) -> Answer:
@@ -159,12 +205,13 @@ def score(worlds: Mapping[str, World], claims: Iterable[Claim] = CLAIMS, further
     rows = []
     for claim in claims:
         world = worlds[claim.world]
-        answers = {name: judge(claim, e) for name, e in world.readings.items()}
-        holds = {name: answer.holds for name, answer in answers.items()}
-        published = WORDS[judge(claim, world.published).holds] if claim.on_points else ""
+        asked: dict[str, Evidence] = {**world.readings, **({"published": world.published} if claim.on_points else {})}
+        shown = {name: Shown(judge(claim, e), claim.curves(e)) for name, e in asked.items()}
+        holds = {name: shown[name].answer.holds for name in world.readings}
+        published = WORDS[shown["published"].answer.holds] if claim.on_points else ""
         deciding = best_fit(world) if claim.headline else ""
-        said = answers[deciding or next(iter(answers))].said
-        rows.append(Row(claim, holds, said, published, deciding, can_be_tested(claim, world)))
+        said = shown[deciding or next(iter(shown))].answer.said
+        rows.append(Row(claim, holds, said, published, deciding, can_be_tested(claim, world), shown))
     most = max(len(e.tested) for world in worlds.values() for e in world.readings.values())
     if most > further:
         raise ValueError(
@@ -174,17 +221,7 @@ def score(worlds: Mapping[str, World], claims: Iterable[Claim] = CLAIMS, further
     return rows
 
 
-# --- tables ----------------------------------------------------------------------------------------------
-
-
-def markdown_table(board: Sequence[Row]) -> str:
-    """Return the scoreboard as a table in Markdown."""
-    lines = [["No.", "Claim (section) and test", "Evidence", "Verdict"], ["---"] * 4]
-    for number, row in enumerate(board, 1):
-        shown = f"{row.evidence}." + (f" Published: {row.published}." if row.published else "")
-        told = f"({row.claim.section}) {row.claim.words} Test: {row.claim.test}."
-        lines.append([str(number), told, shown[0].upper() + shown[1:], row.verdict])
-    return "\n".join("| " + " | ".join(line).replace("*", "\\*") + " |" for line in lines)
+# --- counts ----------------------------------------------------------------------------------------------
 
 
 def summary(board: Sequence[Row]) -> str:

@@ -22,6 +22,7 @@ from .gaps import AGapE as AGapE
 from .gaps import AGapEV as AGapEV
 from .allocation import OCBA as OCBA
 from .allocation import TopTwo as TopTwo
+from .halvevar import HalveVar as HalveVar
 
 _found = [entry for entry in vars().values() if isinstance(entry, type) and issubclass(entry, Policy)]
 REGISTRY: tuple[type[Policy], ...] = tuple(cls for cls in _found if cls is not Policy)

@@ -179,6 +179,7 @@ def allocate_block(rewards, budget, first, logs, weight, pulls, recommended):
 class Allocation(Policy):
     """Pull every arm a few times, then one arm at a time as all estimates say; answer with the highest mean."""
 
+    anytime: ClassVar[bool] = True
     first: int
 
     def __post_init__(self) -> None:
@@ -212,7 +213,7 @@ class OCBA(Allocation):
     """
 
     name: ClassVar[str] = "OCBA"
-    style: ClassVar[dict[str, str]] = {"color": "#332288", "marker": ">", "linestyle": "--"}
+    style: ClassVar[dict[str, str]] = {"color": "#117733", "marker": ">", "linestyle": "--"}
     first: int = 5
 
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
@@ -249,7 +250,7 @@ class TopTwo(Allocation):
     """
 
     name: ClassVar[str] = "TopTwo"
-    style: ClassVar[dict[str, str]] = {"color": "#117733", "marker": "*", "linestyle": "-."}
+    style: ClassVar[dict[str, str]] = {"color": "#7B2CBF", "marker": "*", "linestyle": "-."}
     first: int = 3
     shrinkage: float = 5.0
 

@@ -124,12 +124,15 @@ class Progress:
         The arms that are still in.
     stage, pulls : int
         The present stage, from 0, and the number of pulls made in it.
+    spent : int
+        The number of pulls before the present stage, kept by policies whose stages depend on rewards.
     """
 
     tally: Tally
     active: list[int]
     stage: int = 0
     pulls: int = 0
+    spent: int = 0
 
     @classmethod
     def begin(cls, n_arms: int) -> Progress:
@@ -173,6 +176,8 @@ class Policy(ShowsChanges):
         Its name in tables and figures.
     randomised : bool
         Whether `steps` is also given a random generator, as `rng`. All its randomness must come from there.
+    anytime : bool
+        Whether its pulls do not depend on the budget, and its answer is the highest mean, so that it can stop anywhere.
     style : dict
         Colour, marker and line style in figures. Left empty, they are chosen by the name.
 
@@ -196,6 +201,7 @@ class Policy(ShowsChanges):
     """
 
     randomised: ClassVar[bool] = False
+    anytime: ClassVar[bool] = False
     style: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -218,7 +224,7 @@ class Policy(ShowsChanges):
             What `known` returns, by name, for one run: ``variances`` (a list), ``bound``, ``complexity`` and ``span``
             (floats); and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
 
-        It may stop before the budget is spent. `Experiment.ask_batch` also plays it on forecast rewards. A policy that
+        It may stop before the budget is spent. `Experiment.ask` also plays it on forecast rewards. A policy that
         can `resume` needs no steps of its own.
         """
         steps = self.resume(n_arms, budget, Progress.begin(n_arms), **known)

@@ -171,6 +171,34 @@ class Elimination(Policy):
         eliminate_block(rewards, stages, self.reuse, np.empty((len(pulls), 0)), pulls, recommended)
 
 
+@dataclass(frozen=True)
+class KnownVariances(Policy):
+    """Policies that are told the variances, by a simulation or as an argument."""
+
+    variances: Sequence[float] | None = None
+    reuse: bool = False
+
+    def __post_init__(self) -> None:
+        checks.settle(self, reuse=checks.flag("reuse", self.reuse))
+        if self.variances is not None:
+            values = checks.arms("variances", self.variances, least=0)
+            checks.settle(self, variances=tuple(values.tolist()))
+
+    def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
+        if self.variances is None:
+            if problem is None:
+                name = type(self).__name__
+                raise ValueError(f"{name} has variances=None; outside simulation give them: {name}(variances=[...])")
+            return Known(variances=problem.variances)
+        if len(self.variances) != n_arms:
+            raise ValueError(f"variances has {len(self.variances)} entries for {n_arms} arms; give one per arm")
+        return Known(variances=np.tile(self.variances, (1 if problem is None else problem.runs, 1)))
+
+    @classmethod
+    def examples(cls) -> list[Policy]:
+        return [cls(), cls(reuse=True)]
+
+
 class Halving(Elimination):
     """Sequential halving: stages of equal length, each keeps the better half of the arms."""
 
@@ -262,7 +290,7 @@ class SH(Halving):
 
 
 @dataclass(frozen=True)
-class SHVar(Halving):
+class SHVar(KnownVariances, Halving):
     """Sequential halving with known variances (Algorithms 1 and 3): pull where the mean is noisiest.
 
     Parameters
@@ -280,23 +308,6 @@ class SHVar(Halving):
 
     name: ClassVar[str] = "SHVar"
     style: ClassVar[dict[str, str]] = {"color": "#D55E00", "marker": "^", "linestyle": "-"}
-    variances: Sequence[float] | None = None
-    reuse: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.variances is not None:
-            values = checks.arms("variances", self.variances, least=0)
-            checks.settle(self, variances=tuple(values.tolist()))
-
-    def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
-        if self.variances is None:
-            if problem is None:
-                raise ValueError("SHVar has variances=None; outside simulation give them: SHVar(variances=[...])")
-            return Known(variances=problem.variances)
-        if len(self.variances) != n_arms:
-            raise ValueError(f"variances has {len(self.variances)} entries for {n_arms} arms; give one per arm")
-        return Known(variances=np.tile(self.variances, (1 if problem is None else problem.runs, 1)))
 
     def resume(
         self, n_arms: int, budget: int, progress: Progress, variances: Sequence[float] = (), **known: Any
@@ -306,10 +317,6 @@ class SHVar(Halving):
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
         stages = stage_array(self, pulls.shape[1], budget)
         eliminate_block(rewards, stages, self.reuse, known.variances, pulls, recommended)
-
-    @classmethod
-    def examples(cls) -> list[Policy]:
-        return [cls(), cls(reuse=True)]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,17 @@ probabilities and never exceed 1. A bound on mistakes needs a unique best arm; c
 are inf.
 """
 
-from ..schedules import gape_complexity, gapev_complexity, gaps, reward_bound, stage_sizes, stages, warmup_pulls
+from ..schedules import (
+    gape_complexity,
+    gapev_complexity,
+    gaps,
+    reward_bound,
+    stage_sizes,
+    stages,
+    variance_price,
+    variance_stages,
+    warmup_pulls,
+)
 from .allocation import (
     greedy_allocation,
     greedy_rho,
@@ -41,6 +51,13 @@ from .rivals import elimination_probability
 from .shadavar_bounds import shadavar_bound, shadavar_failure
 from .starvation import best_floor, floor_bound, starvation_bound, starvation_limit
 from .variance_bounds import lemma_2_thresholds, lemma_5_alpha, lemma_5_pulls, variance_ucb
+from .variance_halving import (
+    halvevar_bound,
+    halvevar_mistakes,
+    hard_problems,
+    variance_complexity,
+    variance_lower_bound,
+)
 
 __all__ = [  # noqa: RUF022  the order of the API page
     "stages", "stage_sizes", "gaps", "warmup_pulls", "reward_bound", "gape_complexity", "gapev_complexity",
@@ -53,4 +70,6 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "bounded_bound",
     "transition_cost", "cheapest_path", "exponent", "exponent_bracket", "path_bounds",
     "starvation_bound", "starvation_limit", "best_floor", "floor_bound",
+    "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",
+    "halvevar_bound", "halvevar_mistakes",
 ]  # fmt: skip

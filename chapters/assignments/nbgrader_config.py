@@ -5,12 +5,17 @@ import sys
 from pathlib import Path
 
 import nbformat
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as steps
+
+from bai.book.grading import HideTests, IsolatedExecute
 
 # nbgrader calls alembic by its bare name; it lies beside the Python that runs nbgrader.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-RELEASE = Path(__file__).resolve().parent / "release"
+
+COURSE = Path(__file__).resolve().parent
+RELEASE = COURSE / "release"
 
 
 class PutBackCells(steps.NbGraderPreprocessor):
@@ -35,7 +40,9 @@ c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "bai"
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
-c.Execute.timeout = 60  # seconds for one cell; a cell that takes longer fails, and grading goes on
+c.IsolatedExecute.course = str(COURSE)
+c.IsolatedExecute.seconds = 30  # for all calls of one test; a test that takes longer fails, and grading goes on
+c.IsolatedExecute.timeout = 600  # seconds for one cell, whatever happens
 c.LimitOutput.max_lines = 200
 c.Autograde.sanitize_preprocessors = [
     steps.ClearOutput,
@@ -45,3 +52,11 @@ c.Autograde.sanitize_preprocessors = [
     steps.OverwriteCells,
     steps.CheckCellMetadata,
 ]
+c.Autograde.autograde_preprocessors = [
+    IsolatedExecute,
+    steps.LimitOutput,
+    steps.SaveAutoGrades,
+    steps.AssignLatePenalties,
+    steps.CheckCellMetadata,
+]
+c.GenerateFeedback.preprocessors = [steps.GetGrades, HideTests, CSSHTMLHeaderPreprocessor]

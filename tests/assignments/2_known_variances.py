@@ -3,9 +3,9 @@
 RIGHT = {
     "numpy instead of loops": {
         "greedy": """
-def greedy_pulls(variances, budget):
+def greedy_pulls(variances, start, budget):
     sigma2 = np.array(variances, float)
-    N = np.zeros(len(sigma2))
+    N = np.array(start, float)
     for t in range(budget):
         with np.errstate(divide="ignore", invalid="ignore"):
             priority = np.where(N == 0, np.inf, sigma2 / N)
@@ -13,12 +13,14 @@ def greedy_pulls(variances, budget):
     return N
 """,
         "certificate": """
-def is_greedy(variances, pulls):
-    v, n = np.array(variances, float), np.array(pulls)
-    if (n == 0).any():
+def is_greedy(variances, start, pulls):
+    v, s, n = np.array(variances, float), np.array(start), np.array(pulls)
+    if (n < s).any():
         return False
-    with np.errstate(divide="ignore"):
-        return bool(np.max(v / n) <= np.min(v / (n - 1)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        now = np.where(n == 0, np.inf, v / n)
+        before = np.where(n == s, np.inf, np.where(n < 2, np.inf, v / (n - 1)))
+    return np.max(now) <= np.min(before) or bool(np.all(n == s))
 """,
         "search": """
 def compositions(total, parts):
@@ -51,14 +53,15 @@ def ideal_pulls(variances, budget):
     return [v / total * budget for v in variances]
 """,
         "certificate": """
-def is_greedy(variances, pulls):
-    if 0 in pulls:
-        return False
+def is_greedy(variances, start, pulls):
     for i in range(len(pulls)):
+        if pulls[i] < start[i]:
+            return False
         for j in range(len(pulls)):
             # the last pull of arm i was made although arm j waited with at most pulls[j]
-            if i != j and pulls[i] > 1 and variances[i] / (pulls[i] - 1) < variances[j] / pulls[j]:
-                return False
+            if i != j and pulls[i] > start[i] and pulls[i] > 1:
+                if pulls[j] == 0 or variances[i] / (pulls[i] - 1) < variances[j] / pulls[j]:
+                    return False
     return True
 """,
         "gain": """
@@ -95,7 +98,7 @@ def ideal_pulls(variances, budget):
     return budget * np.sqrt(variances) / np.sqrt(variances).sum()
 """
         },
-        {"ideal-test", "ideal-hidden"},
+        {"ideal"},
     ),
     "rounded to whole numbers": (
         {
@@ -104,92 +107,92 @@ def ideal_pulls(variances, budget):
     return np.round(budget * np.array(variances) / np.sum(variances))
 """
         },
-        {"ideal-hidden"},
+        {"ideal"},
     ),
     "index with standard deviations": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = [0] * len(variances)
+def greedy_pulls(variances, start, budget):
+    pulls = list(start)
     for _ in range(budget):
         index = [v**0.5 / n if n else math.inf for v, n in zip(variances, pulls)]
         pulls[index.index(max(index))] += 1
     return pulls
 """
         },
-        {"greedy-test", "greedy-hidden"},
+        {"greedy"},
     ),
     "ties to the last arm": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = [0] * len(variances)
+def greedy_pulls(variances, start, budget):
+    pulls = list(start)
     for _ in range(budget):
         index = [v / n if n else math.inf for v, n in zip(variances, pulls)]
         pulls[max(range(len(pulls)), key=lambda i: (index[i], i))] += 1
     return pulls
 """
         },
-        {"greedy-hidden"},
+        {"greedy"},
     ),
     "first pulls are not counted": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.ones(len(variances), int)
+def greedy_pulls(variances, start, budget):
+    pulls = np.maximum(start, 1)
     for _ in range(budget):
         pulls[np.argmax(np.array(variances) / pulls)] += 1
     return pulls
 """
         },
-        {"greedy-test", "greedy-hidden"},
+        {"greedy"},
     ),
     "one pull added to avoid dividing by zero": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.zeros(len(variances), int)
+def greedy_pulls(variances, start, budget):
+    pulls = np.array(start, int)
     for _ in range(budget):
         pulls[np.argmax(np.array(variances) / (pulls + 1))] += 1
     return pulls
 """
         },
-        {"greedy-test", "greedy-hidden"},
+        {"greedy"},
     ),
     "the quietest estimate is pulled": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
-    pulls = np.ones(len(variances), int)
-    for _ in range(budget - len(variances)):
+def greedy_pulls(variances, start, budget):
+    pulls = np.maximum(start, 1)
+    for _ in range(budget - int(np.sum(np.array(start) == 0))):
         pulls[np.argmin(np.array(variances) / pulls)] += 1
     return pulls
 """
         },
-        {"greedy-test", "greedy-hidden"},
+        {"greedy"},
     ),
     "rounding for the greedy rule": (
         {
             "greedy": """
-def greedy_pulls(variances, budget):
+def greedy_pulls(variances, start, budget):
     return np.maximum(1, np.round(ideal_pulls(variances, budget)).astype(int))
 """
         },
-        {"greedy-test", "greedy-hidden"},
+        {"greedy"},
     ),
     "compares with one way to break ties": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
-    return list(greedy_pulls(variances, sum(pulls))) == list(pulls)
+def is_greedy(variances, start, pulls):
+    return list(greedy_pulls(variances, start, sum(pulls) - sum(start))) == list(pulls)
 """
         },
-        {"certificate-hidden"},
+        {"certificate"},
     ),
     "strict inequality forgets ties": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     if min(pulls) < 1:
         return False
     least = max(v / n for v, n in zip(variances, pulls))
@@ -197,25 +200,25 @@ def is_greedy(variances, pulls):
     return least < most
 """
         },
-        {"certificate-hidden"},
+        {"certificate"},
     ),
     "within one pull of the ideal": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     return min(pulls) >= 1 and np.all(np.abs(np.array(pulls) - ideal_pulls(variances, sum(pulls))) < 1)
 """
         },
-        {"certificate-hidden"},
+        {"certificate"},
     ),
     "all counts are accepted": (
         {
             "certificate": """
-def is_greedy(variances, pulls):
+def is_greedy(variances, start, pulls):
     return True
 """
         },
-        {"certificate-test", "certificate-hidden"},
+        {"certificate"},
     ),
     "search over at most the budget, last arm forgotten": (
         {
@@ -225,7 +228,7 @@ def smallest_noise(variances, budget):
     return min(max(v / n for v, n in zip(variances, c)) for c in every if sum(c[:-1]) <= budget)
 """
         },
-        {"search-test", "search-hidden"},
+        {"search"},
     ),
     "off by one in the range": (
         {
@@ -236,7 +239,7 @@ def smallest_noise(variances, budget):
     return min(noise)
 """
         },
-        {"search-test", "search-hidden"},
+        {"search"},
     ),
     "the divisible optimum instead of a search": (
         {
@@ -245,7 +248,7 @@ def smallest_noise(variances, budget):
     return sum(variances) / budget
 """
         },
-        {"search-test", "search-hidden"},
+        {"search"},
     ),
     "noise of the colleague's rounding": (
         {
@@ -258,7 +261,7 @@ def smallest_noise(variances, budget):
     return np.max(np.array(variances) / pulls)
 """
         },
-        {"search-test", "search-hidden"},
+        {"search"},
     ),
     "example of the chapter, with three arms": (
         {
@@ -267,7 +270,7 @@ example_variances = [6, 5, 2]
 example_budget = 10
 """
         },
-        {"example-test"},
+        {"example"},
     ),
     "example where rounding is right": (
         {
@@ -276,7 +279,7 @@ example_variances = [1, 2, 3, 4]
 example_budget = 20
 """
         },
-        {"example-test"},
+        {"example"},
     ),
     "split in proportion to the variances": (
         {
@@ -286,7 +289,7 @@ def best_split(variance_1, variance_2, budget):
     return first, budget - first
 """
         },
-        {"split-test", "split-hidden"},
+        {"split"},
     ),
     "Neyman's split rounded, without a look at its neighbours": (
         {
@@ -297,7 +300,7 @@ def best_split(variance_1, variance_2, budget):
     return first, budget - first
 """
         },
-        {"split-hidden"},
+        {"split"},
     ),
     "split may leave an arm without a pull": (
         {
@@ -307,7 +310,7 @@ def best_split(variance_1, variance_2, budget):
     return first, budget - first
 """
         },
-        {"split-test", "split-hidden"},
+        {"split"},
     ),
     "gain upside down": (
         {
@@ -317,7 +320,7 @@ def gain(variances, best):
     return 2 * variances.sum() / (len(variances) * np.mean(variances[best] + np.delete(variances, best)))
 """
         },
-        {"gain-test", "gain-hidden"},
+        {"gain"},
     ),
     "the best arm counted among its rivals": (
         {
@@ -327,7 +330,7 @@ def gain(variances, best):
     return len(variances) * np.mean(variances[best] + variances) / (2 * variances.sum())
 """
         },
-        {"gain-test", "gain-hidden"},
+        {"gain"},
     ),
     "arm 0 taken for the best": (
         {
@@ -337,7 +340,7 @@ def gain(variances, best):
     return len(variances) * np.mean(variances[0] + variances[1:]) / (2 * variances.sum())
 """
         },
-        {"gain-hidden"},
+        {"gain"},
     ),
     "a noisy best arm, on which SHVar helps": (
         {
@@ -347,7 +350,7 @@ hurt_variances = [2.0] + [0.1] * 7
 hurt_budget = 100
 """
         },
-        {"hurts-test"},
+        {"hurts"},
     ),
     "too few mistakes for a difference": (
         {
@@ -357,6 +360,58 @@ hurt_variances = [0.1] + [2.0] * 7
 hurt_budget = 1000
 """
         },
-        {"hurts-test"},
+        {"hurts"},
+    ),
+    "decided by G-optimality": (
+        {
+            "certificate": """
+def is_greedy(variances, start, pulls):
+    if any(n < s for s, n in zip(start, pulls)):
+        return False
+    noise = lambda counts: max(v / n if n else math.inf for v, n in zip(variances, counts))
+    return math.isclose(noise(pulls), noise(greedy_pulls(variances, start, sum(pulls) - sum(start))))
+"""
+        },
+        {"certificate"},
+    ),
+    "one pull each to begin with, however few rounds there are": (
+        {
+            "greedy": """
+def greedy_pulls(variances, start, budget):
+    pulls = [max(n, 1) for n in start]
+    for _ in range(budget - sum(pulls) + sum(start)):
+        index = [v / n for v, n in zip(variances, pulls)]
+        pulls[index.index(max(index))] += 1
+    return pulls
+"""
+        },
+        {"greedy"},
+    ),
+    "Adams' method of the chapter, the start forgotten": (
+        {
+            "certificate": """
+def is_greedy(variances, start, pulls):
+    if min(pulls) < 1:
+        return False
+    least = max(v / n for v, n in zip(variances, pulls))
+    return least <= min((v / (n - 1) for v, n in zip(variances, pulls) if n > 1), default=math.inf)
+"""
+        },
+        {"certificate"},
+    ),
+    "the library": (
+        {
+            "ideal": "def ideal_pulls(variances, budget):\n    return bai.theory.lemma_1_allocation(variances, budget)",
+            "search": """
+def smallest_noise(variances, budget):
+    import importlib
+    theory = importlib.import_module("bai.theory")
+    return max(variances / theory.greedy_allocation(variances, budget))
+""",
+            "gain": """
+from bai.theory import shvar_gain as gain
+""",
+        },
+        {"ideal", "search", "gain"},
     ),
 }

@@ -1,4 +1,4 @@
-"""Assignment 3: what students hand in. Solution cells that differ from the reference, and the tests they fail."""
+"""Assignment 3: what students hand in. Cells that differ from the reference, and the tasks that lose points."""
 
 RIGHT = {
     "loops instead of numpy": {
@@ -6,6 +6,8 @@ RIGHT = {
 def variance_bound(rewards, delta):
     N = len(rewards)
     L = -math.log(delta)
+    if N < 2:
+        return float("inf")
     denominator = 1 - 2 * (L / (N - 1)) ** 0.5
     if denominator <= 1e-12:
         return float("inf")
@@ -16,11 +18,20 @@ def variance_bound(rewards, delta):
     return squares / (N - 1) / denominator
 """,
         "warmup": """
-def warmup(delta):
+def least(delta):
     n = 2
     while n - 1 <= 4 * math.log(1 / delta):
         n += 1
     return n
+
+def warmup_cost(K, n, delta, stages=None):
+    if stages is None:
+        stages = 0
+        while 2**stages < K:
+            stages += 1
+    if K == 1:
+        return 0
+    return min(K * least(delta), n // stages) + warmup_cost(-(-K // 2), n, delta, stages)
 """,
         "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
@@ -31,80 +42,75 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
     return failures / runs
 """,
         "stage": """
-def play_stage(stacks, budget, delta):
+def play_stage(stacks, budget, delta, block):
     K = len(stacks)
     seen = [[] for _ in range(K)]
+    t, last, chosen = 0, 0, None
+    w = 2
+    while variance_bound([0.0, 1.0] * (w // 2) + [0.5] * (w % 2), delta) == float("inf"):
+        w += 1
     for t in range(budget):
-        arm, best = t % K, -1
-        if t >= K * warmup(delta):
-            for i in range(K):
-                index = variance_bound(seen[i], delta) / len(seen[i])
-                if index > best:
-                    arm, best = i, index
+        arm = t % K
+        if t >= K * w:
+            if (t - K * w) % block == 0:
+                indices = [variance_bound(s, delta) / len(s) for s in seen]
+                chosen = indices.index(max(indices))
+            arm = chosen
         seen[arm].append(stacks[arm][len(seen[arm])])
     return [len(s) for s in seen]
 """,
         "halving": """
-def halving(play, stacks, budget):
+def halving(play, stacks, budget, parts):
     used = {i: 0 for i in range(len(stacks))}
-    alive = list(used)
-    m = 0
-    while 2**m < len(stacks):
+    alive, k, m = list(used), len(stacks), 0
+    while k > 1:
         m += 1
+        k = (k + parts - 1) // parts
     while len(alive) > 1:
         counts = play([stacks[i][used[i]:] for i in alive], budget // m)
         scored = []
         for i, c in zip(alive, counts):
-            scored.append((sum(stacks[i][used[i] : used[i] + c]) / c, i))
+            scored.append((sum(stacks[i][used[i] : used[i] + c]) / c, -i))
             used[i] += c
-        scored.sort()
-        alive = [i for _, i in scored[len(scored) // 2 :]]
+        scored.sort(reverse=True)
+        alive = sorted(-i for _, i in scored[: (len(scored) + parts - 1) // parts])
     return list(used.values()), alive[0]
 """,
     },
     "formulas and arrays": {
         "small": """
-def too_small(pulls, share):
-    return 1 - chi2.sf(share * (pulls - 1), df=pulls - 1)
+def too_small(N, x):
+    return 1 - chi2.sf(x * (N - 1), df=N - 1)
+""",
+        "failure": """
+def failure_rate(draw, variance, pulls, delta, runs, rng):
+    samples = draw(rng, pulls * runs).reshape(runs, pulls)
+    factor = 1 / (1 - 2 * np.sqrt(np.log(1 / delta) / (pulls - 1)))
+    return (samples.var(axis=1, ddof=1) * factor <= variance).mean()
 """,
         "sharp": """
-def sharp_bound(rewards, delta):
-    y = np.asarray(rewards)
-    return ((y - y.mean()) ** 2).sum() / chi2.isf(1 - delta, y.size - 1)
+def variance_interval(y, delta):
+    y = np.asarray(y)
+    return ((y - y.mean()) ** 2).sum() / chi2.isf([delta / 2, 1 - delta / 2], y.size - 1)
 """,
         "saving": """
 def pulls_for(factor, delta):
     usual = 1 + math.ceil(4 * math.log(1 / delta) / (1 - 1 / factor) ** 2)
-    n = np.arange(2, 1000)
-    sharp = n[np.argmax((n - 1) / chi2.ppf(delta, n - 1) <= factor)]
+    n = np.arange(2, 5000)
+    sharp = n[np.argmax(chi2.ppf(1 - delta / 2, n - 1) / chi2.ppf(delta / 2, n - 1) <= factor)]
     return [usual, sharp]
 """,
         "stage": """
-def play_stage(stacks, budget, delta):
+def play_stage(stacks, budget, delta, block):
     stacks = np.array([list(s)[:budget] for s in stacks])
     k, count = len(stacks), np.arange(1, budget + 1)
     squares = np.cumsum(stacks**2, axis=1) - np.cumsum(stacks, axis=1) ** 2 / count
-    w = warmup(delta)
+    w = int(4 * np.log(1 / delta)) + 2
     N = np.array([min(w, len(range(i, budget, k))) for i in range(k)])
-    for _ in range(budget - k * w):
+    while N.sum() < budget:
         lower = (N - 1) - 2 * np.sqrt((N - 1) * np.log(1 / delta))
-        N[np.argmax(squares[np.arange(k), N - 1] / lower / N)] += 1
+        N[np.argmax(squares[np.arange(k), N - 1] / lower / N)] += min(block, budget - N.sum())
     return N
-""",
-        "halving": """
-def halving(play, stacks, budget):
-    K = len(stacks)
-    rest = {i: np.array(stacks[i]) for i in range(K)}
-    pulls = np.zeros(K, dtype=int)
-    m = int(np.ceil(np.log2(K)))
-    for s in range(m):
-        names = np.array(list(rest))
-        n = np.array(play([rest[i] for i in names], int(budget / m)))
-        mean = np.array([rest[i][:c].mean() for i, c in zip(names, n)])
-        pulls[names] += n
-        keep = np.argsort(-mean)[: (len(names) + 1) // 2]
-        rest = {names[j]: rest[names[j]][n[j]:] for j in keep}
-    return pulls, list(rest)[0]
 """,
     },
     "another trap": {
@@ -116,21 +122,31 @@ trap_rewards = np.array([[0.02, 0.05] * 25, [1.0, 1.0, 1.0] + [0.0] * 47])
 
 WRONG = {
     "N degrees of freedom": (
-        {"small": "def too_small(pulls, share):\n    return chi2.cdf(pulls * share, pulls)"},
-        {"small-test", "small-hidden"},
+        {
+            "small": """
+def too_small(pulls, share):
+    return chi2.cdf(pulls * share, pulls)
+""",
+        },
+        {"small"},
     ),
     "formula for two pulls only": (
         {
             "small": """
 def too_small(pulls, share):
     return chi2.cdf(share, 1) if pulls == 2 else chi2.cdf(share, 1) ** (pulls - 1)
-"""
+""",
         },
-        {"small-hidden"},
+        {"small"},
     ),
     "the other tail": (
-        {"small": "def too_small(pulls, share):\n    return chi2.sf((pulls - 1) * share, pulls - 1)"},
-        {"small-test", "small-hidden"},
+        {
+            "small": """
+def too_small(pulls, share):
+    return chi2.sf((pulls - 1) * share, pulls - 1)
+""",
+        },
+        {"small"},
     ),
     "biased variance": (
         {
@@ -140,9 +156,9 @@ def variance_bound(rewards, delta):
     if degrees <= 4 * level:
         return math.inf
     return np.var(rewards) / (1 - 2 * math.sqrt(level / degrees))
-"""
+""",
         },
-        {"bound-test", "bound-hidden"},
+        {"bound"},
     ),
     "N for N - 1": (
         {
@@ -152,9 +168,9 @@ def variance_bound(rewards, delta):
     if N <= 4 * level:
         return math.inf
     return np.var(rewards, ddof=1) / (1 - 2 * math.sqrt(level / N))
-"""
+""",
         },
-        {"bound-test", "bound-hidden"},
+        {"bound"},
     ),
     "one reward too few is accepted": (
         {
@@ -164,18 +180,18 @@ def variance_bound(rewards, delta):
     if N <= 4 * level:
         return math.inf
     return np.var(rewards, ddof=1) / (1 - 2 * math.sqrt(level / (N - 1)))
-"""
+""",
         },
-        {"bound-hidden"},
+        {"bound"},
     ),
     "negative bounds": (
         {
             "bound": """
 def variance_bound(rewards, delta):
     return np.var(rewards, ddof=1) / (1 - 2 * math.sqrt(math.log(1 / delta) / (len(rewards) - 1)))
-"""
+""",
         },
-        {"bound-test", "bound-hidden"},
+        {"bound"},
     ),
     "log2 for the natural logarithm": (
         {
@@ -186,9 +202,8 @@ def variance_bound(rewards, delta):
         return math.inf
     return np.var(rewards, ddof=1) / (1 - 2 * math.sqrt(level / degrees))
 """,
-            "warmup": "def warmup(delta):\n    return math.floor(4 * math.log2(1 / delta)) + 2",
         },
-        {"bound-test", "bound-hidden", "warmup-test", "warmup-hidden"},
+        {"bound"},
     ),
     "variance of the mean": (
         {
@@ -198,33 +213,18 @@ def variance_bound(rewards, delta):
     if degrees <= 4 * level:
         return math.inf
     return np.var(rewards, ddof=1) / len(rewards) / (1 - 2 * math.sqrt(level / degrees))
-"""
+""",
         },
-        {"bound-test", "bound-hidden"},
-    ),
-    "warm-up rounded up as printed": (
-        {"warmup": "def warmup(delta):\n    return math.ceil(4 * math.log(1 / delta) + 1)"},
-        {"warmup-hidden"},
-    ),
-    "warm-up rounded down": (
-        {"warmup": "def warmup(delta):\n    return int(4 * math.log(1 / delta) + 1)"},
-        {"warmup-test", "warmup-hidden"},
-    ),
-    "answers of the visible test": (
-        {
-            "warmup": "def warmup(delta):\n    return {0.05: 13, 0.01: 20}[delta]",
-            "saving": "def pulls_for(factor, delta):\n    return 49, 18",
-        },
-        {"warmup-hidden", "saving-hidden"},
+        {"bound"},
     ),
     "successes counted": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
     return np.mean([variance_bound(draw(rng, pulls), delta) > variance for _ in range(runs)])
-"""
+""",
         },
-        {"failure-test", "failure-hidden"},
+        {"failure"},
     ),
     "seed fixed inside": (
         {
@@ -232,9 +232,9 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
 def failure_rate(draw, variance, pulls, delta, runs, rng):
     rng = np.random.default_rng(0)
     return np.mean([variance_bound(draw(rng, pulls), delta) <= variance for _ in range(runs)])
-"""
+""",
         },
-        {"failure-hidden"},
+        {"failure"},
     ),
     "one sample for all runs": (
         {
@@ -242,9 +242,9 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
 def failure_rate(draw, variance, pulls, delta, runs, rng):
     sample = draw(rng, pulls)
     return np.mean([variance_bound(sample, delta) <= variance for _ in range(runs)])
-"""
+""",
         },
-        {"failure-hidden"},
+        {"failure"},
     ),
     "biased variance in the simulation": (
         {
@@ -253,256 +253,703 @@ def failure_rate(draw, variance, pulls, delta, runs, rng):
     samples = np.array([draw(rng, pulls) for _ in range(runs)])
     factor = 1 / (1 - 2 * math.sqrt(math.log(1 / delta) / (pulls - 1)))
     return np.mean(samples.var(axis=1) * factor <= variance)
-"""
+""",
         },
-        {"failure-test"},
+        {"failure"},
     ),
     "plain estimate instead of the bound": (
         {
             "failure": """
 def failure_rate(draw, variance, pulls, delta, runs, rng):
     return np.mean([np.var(draw(rng, pulls), ddof=1) <= variance for _ in range(runs)])
-"""
+""",
         },
-        {"failure-test", "failure-hidden"},
+        {"failure"},
     ),
-    "two-sided quantile": (
+    "trap of the chapter": (
+        {
+            "trap": """
+trap_rewards = [[1] + [0] * 9, [0.04, 0.06] * 5]
+""",
+        },
+        {"trap"},
+    ),
+    "trap that SH cannot solve either": (
+        {
+            "trap": """
+trap_rewards = [[1] + [0] * 49, [0.018, 0.02] * 25]
+""",
+        },
+        {"trap"},
+    ),
+    "warm-up rounded up as printed": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.ceil(4 * math.log(1 / delta) + 1)
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += min(k * w, budget // m)
+        k = math.ceil(k / 2)
+    return total
+""",
+        },
+        {"warmup"},
+    ),
+    "warm-up rounded down": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.floor(4 * math.log(1 / delta)) + 1
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += min(k * w, budget // m)
+        k = math.ceil(k / 2)
+    return total
+""",
+        },
+        {"warmup"},
+    ),
+    "warm-up with log2": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.floor(4 * math.log2(1 / delta)) + 2
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += min(k * w, budget // m)
+        k = math.ceil(k / 2)
+    return total
+""",
+        },
+        {"warmup"},
+    ),
+    "warm-up beyond the end of the stage": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.floor(4 * math.log(1 / delta)) + 2
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += k * w
+        k = math.ceil(k / 2)
+    return total
+""",
+        },
+        {"warmup"},
+    ),
+    "warm-up of the first stage only": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.floor(4 * math.log(1 / delta)) + 2
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += min(k * w, budget // m)
+        k = math.ceil(k / 2)
+    return min(n_arms * w, budget // m)
+""",
+        },
+        {"warmup"},
+    ),
+    "half rounded down in the warm-up": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    w = math.floor(4 * math.log(1 / delta)) + 2
+    m = math.ceil(math.log2(n_arms))
+    total, k = 0, n_arms
+    for _ in range(m):
+        total += min(k * w, budget // m)
+        k = k // 2
+    return total
+""",
+        },
+        {"warmup"},
+    ),
+    "answers of the visible tests": (
+        {
+            "warmup": """
+def warmup_cost(n_arms, budget, delta):
+    return {3000: 182, 210: 148}[budget]
+""",
+            "saving": """
+def pulls_for(factor, delta):
+    return 49, 66
+""",
+            "small": """
+def too_small(pulls, share):
+    return 0.07965567455405798
+""",
+        },
+        {"saving", "small", "warmup"},
+    ),
+    "Monte Carlo where exact is asked": (
+        {
+            "small": """
+def too_small(pulls, share):
+    rng = np.random.default_rng(0)
+    return np.mean(rng.normal(size=(20_000, pulls)).var(axis=1, ddof=1) < share)
+""",
+        },
+        {"small"},
+    ),
+    "crashes on one reward": (
+        {
+            "bound": """
+def variance_bound(rewards, delta):
+    denominator = 1 - 2 * math.sqrt(math.log(1 / delta) / (len(rewards) - 1))
+    return np.var(rewards, ddof=1) / denominator if denominator > 0 else math.inf
+""",
+        },
+        {"bound"},
+    ),
+    "delta ignored in the simulation": (
+        {
+            "failure": """
+def failure_rate(draw, variance, pulls, delta, runs, rng):
+    samples = np.array([draw(rng, pulls) for _ in range(runs)])
+    factor = 1 / (1 - 2 * math.sqrt(math.log(20) / (pulls - 1)))
+    return np.mean(samples.var(axis=1, ddof=1) * factor <= variance)
+""",
+        },
+        {"failure"},
+    ),
+    "generator of its own": (
+        {
+            "failure": """
+def failure_rate(draw, variance, pulls, delta, runs, rng):
+    rng = np.random.default_rng()
+    factor = 1 / (1 - 2 * math.sqrt(math.log(1 / delta) / (pulls - 1)))
+    return np.mean([np.var(draw(rng, pulls), ddof=1) * factor <= variance for _ in range(runs)])
+""",
+        },
+        {"failure"},
+    ),
+    "a quarter of the runs": (
+        {
+            "failure": """
+def failure_rate(draw, variance, pulls, delta, runs, rng):
+    factor = 1 / (1 - 2 * math.sqrt(math.log(1 / delta) / (pulls - 1)))
+    return np.mean([np.var(draw(rng, pulls), ddof=1) * factor <= variance for _ in range(runs // 4)])
+""",
+        },
+        {"failure"},
+    ),
+    "delta on each side": (
         {
             "sharp": """
-def sharp_bound(rewards, delta):
-    degrees = len(rewards) - 1
-    return degrees * np.var(rewards, ddof=1) / chi2.ppf(delta / 2, degrees)
-"""
+def variance_interval(rewards, delta):
+    n = len(rewards) - 1
+    s = n * np.var(rewards, ddof=1)
+    return s / chi2.ppf(1 - delta, n), s / chi2.ppf(delta, n)
+""",
         },
-        {"sharp-test", "sharp-hidden"},
+        {"sharp"},
     ),
-    "quantile of the wrong end": (
+    "ends swapped": (
         {
             "sharp": """
-def sharp_bound(rewards, delta):
-    degrees = len(rewards) - 1
-    return degrees * np.var(rewards, ddof=1) / chi2.ppf(1 - delta, degrees)
-"""
+def variance_interval(rewards, delta):
+    n = len(rewards) - 1
+    s = n * np.var(rewards, ddof=1)
+    return s / chi2.ppf(delta / 2, n), s / chi2.ppf(1 - delta / 2, n)
+""",
         },
-        {"sharp-test", "sharp-hidden"},
+        {"sharp"},
     ),
-    "quantile with N degrees of freedom": (
+    "interval with N degrees of freedom": (
         {
             "sharp": """
-def sharp_bound(rewards, delta):
-    return len(rewards) * np.var(rewards, ddof=1) / chi2.ppf(delta, len(rewards))
-"""
+def variance_interval(rewards, delta):
+    n = len(rewards)
+    s = n * np.var(rewards)
+    return s / chi2.ppf(1 - delta / 2, n), s / chi2.ppf(delta / 2, n)
+""",
         },
-        {"sharp-test", "sharp-hidden"},
+        {"sharp"},
+    ),
+    "search starts at 3": (
+        {
+            "saving": """
+def pulls_for(factor, delta):
+    level = math.log(1 / delta)
+    usual = math.floor(4 * level) + 2
+    while 1 / (1 - 2 * math.sqrt(level / (usual - 1))) > factor:
+        usual += 1
+    sharp = 3
+    while chi2.ppf(1 - delta / 2, sharp - 1) / chi2.ppf(delta / 2, sharp - 1) > factor:
+        sharp += 1
+    return usual, sharp
+""",
+        },
+        {"saving"},
+    ),
+    "search capped at 200": (
+        {
+            "saving": """
+def pulls_for(factor, delta):
+    level = math.log(1 / delta)
+    usual = math.floor(4 * level) + 2
+    while 1 / (1 - 2 * math.sqrt(level / (usual - 1))) > factor and usual < 200:
+        usual += 1
+    sharp = 2
+    while chi2.ppf(1 - delta / 2, sharp - 1) / chi2.ppf(delta / 2, sharp - 1) > factor and sharp < 200:
+        sharp += 1
+    return usual, sharp
+""",
+        },
+        {"saving"},
     ),
     "degrees of freedom returned for pulls": (
         {
             "saving": """
 def pulls_for(factor, delta):
-    usual = math.ceil(4 * math.log(1 / delta) / (1 - 1 / factor) ** 2)
-    sharp = 1
-    while sharp / chi2.ppf(delta, sharp) > factor:
+    level = math.log(1 / delta)
+    usual = math.floor(4 * level) + 2
+    while 1 / (1 - 2 * math.sqrt(level / (usual - 1))) > factor:
+        usual += 1
+    sharp = 2
+    while chi2.ppf(1 - delta / 2, sharp - 1) / chi2.ppf(delta / 2, sharp - 1) > factor:
         sharp += 1
-    return usual, sharp
-"""
+    return usual - 1, sharp - 1
+""",
         },
-        {"saving-test", "saving-hidden"},
+        {"saving"},
     ),
-    "sharper bound only after the warm-up": (
+    "upper end against the estimate": (
         {
             "saving": """
 def pulls_for(factor, delta):
-    usual = 1 + math.ceil(4 * math.log(1 / delta) / (1 - 1 / factor) ** 2)
-    sharp = bai.theory.warmup_pulls(delta)
-    while (sharp - 1) / chi2.ppf(delta, sharp - 1) > factor:
+    level = math.log(1 / delta)
+    usual = math.floor(4 * level) + 2
+    while 1 / (1 - 2 * math.sqrt(level / (usual - 1))) > factor:
+        usual += 1
+    sharp = 2
+    while (sharp - 1) / chi2.ppf(delta / 2, sharp - 1) > factor:
         sharp += 1
     return usual, sharp
-"""
+""",
         },
-        {"saving-hidden"},
+        {"saving"},
+    ),
+    "search only after the warm-up": (
+        {
+            "saving": """
+def pulls_for(factor, delta):
+    level = math.log(1 / delta)
+    usual = math.floor(4 * level) + 2
+    while 1 / (1 - 2 * math.sqrt(level / (usual - 1))) > factor:
+        usual += 1
+    sharp = math.floor(4 * level) + 2
+    while chi2.ppf(1 - delta / 2, sharp - 1) / chi2.ppf(delta / 2, sharp - 1) > factor:
+        sharp += 1
+    return usual, sharp
+""",
+        },
+        {"saving"},
+    ),
+    "biased variance in the stage": (
+        {
+            "stage": """
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=0) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
+        },
+        {"stage"},
     ),
     "plug-in rule after two pulls": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    pulls = [2] * len(stacks)
-    for _ in range(budget - 2 * len(stacks)):
-        index = [np.var(s[:n], ddof=1) / n for s, n in zip(stacks, pulls)]
-        pulls[int(np.argmax(index))] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w, L = 2, 0.0
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
     ),
     "warm-up as printed": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, level, pulls = len(stacks), math.log(1 / delta), [0] * len(stacks)
-    for t in range(budget):
-        arm = t % k
-        if t + 1 > k * (4 * level + 1):
-            U = [np.var(s[:n], ddof=1) / (1 - 2 * math.sqrt(level / (n - 1))) for s, n in zip(stacks, pulls)]
-            arm = int(np.argmax(np.array(U) / pulls))
-        pulls[arm] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.ceil(4 * L + 1)
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
     ),
     "highest bound, not divided by the pulls": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, pulls = len(stacks), [0] * len(stacks)
-    for t in range(budget):
-        arm = t % k
-        if t >= k * warmup(delta):
-            arm = int(np.argmax([variance_bound(s[:n], delta) for s, n in zip(stacks, pulls)]))
-        pulls[arm] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
     ),
     "lowest index": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, pulls = len(stacks), [0] * len(stacks)
-    for t in range(budget):
-        arm = t % k
-        if t >= k * warmup(delta):
-            arm = int(np.argmin([variance_bound(s[:n], delta) / n for s, n in zip(stacks, pulls)]))
-        pulls[arm] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmin(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
     ),
     "rewards of the future": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, pulls = len(stacks), [0] * len(stacks)
-    for t in range(budget):
-        arm = t % k
-        if t >= k * warmup(delta):
-            factor = [bai.theory.variance_ucb(1.0, n, delta) for n in pulls]
-            arm = int(np.argmax([np.var(s, ddof=1) * f / n for s, f, n in zip(stacks, factor, pulls)]))
-        pulls[arm] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
     ),
-    "warm-up arm by arm": (
+    "a decision after every pull": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, w, pulls = len(stacks), warmup(delta), [0] * len(stacks)
-    for t in range(budget):
-        if t < k * w:
-            arm = t // w
-        else:
-            arm = int(np.argmax([variance_bound(s[:n], delta) / n for s, n in zip(stacks, pulls)]))
-        pulls[arm] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = 1
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-test", "stage-hidden"},
+        {"stage"},
+    ),
+    "last block not stopped by the budget": (
+        {
+            "stage": """
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = block
+        n[arm] += size
+        t += size
+    return n
+""",
+        },
+        {"stage"},
     ),
     "warm-up not stopped by the budget": (
         {
             "stage": """
-def play_stage(stacks, budget, delta):
-    k, w = len(stacks), warmup(delta)
-    if budget < k * w:
-        return [budget // k] * k
-    pulls = [w] * k
-    for t in range(k * w, budget):
-        pulls[int(np.argmax([variance_bound(s[:n], delta) / n for s, n in zip(stacks, pulls)]))] += 1
-    return pulls
-"""
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [w] * K, K * w
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
         },
-        {"stage-hidden"},
+        {"stage"},
+    ),
+    "warm-up arm by arm": (
+        {
+            "stage": """
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t // w] += 1
+            t += 1
+            continue
+        index = [np.var(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
+        },
+        {"stage"},
+    ),
+    "bounds of the standard deviation": (
+        {
+            "stage": """
+def play_stage(stacks, budget, delta, block):
+    K, L = len(stacks), math.log(1 / delta)
+    w = math.floor(4 * L) + 2
+    n, t = [0] * K, 0
+    while t < budget:
+        if t < K * w:
+            n[t % K] += 1
+            t += 1
+            continue
+        index = [np.std(stacks[i][: n[i]], ddof=1) / (1 - 2 * math.sqrt(L / (n[i] - 1))) / n[i] for i in range(K)]
+        arm = int(np.argmax(index))
+        size = min(block, budget - t)
+        n[arm] += size
+        t += size
+    return n
+""",
+        },
+        {"stage"},
     ),
     "every stage sees the same rewards": (
         {
             "halving": """
-def halving(play, stacks, budget):
-    arms, total = list(range(len(stacks))), [0] * len(stacks)
-    stages = math.ceil(math.log2(len(stacks)))
-    for _ in range(stages):
-        pulls = play([stacks[i] for i in arms], budget // stages)
-        means = {i: np.mean(stacks[i][:n]) for i, n in zip(arms, pulls)}
-        for i, n in zip(arms, pulls):
-            total[i] += n
-        arms = sorted(arms, key=means.get, reverse=True)[: math.ceil(len(arms) / 2)]
-    return total, arms[0]
-"""
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / parts)]
+        arms = sorted(arms[j] for j in order)
+    return used, arms[0]
+""",
         },
-        {"halving-test", "halving-hidden"},
+        {"halving"},
     ),
     "samples of earlier stages kept": (
         {
             "halving": """
-def halving(play, stacks, budget):
-    arms, total = list(range(len(stacks))), [0] * len(stacks)
-    stages = math.ceil(math.log2(len(stacks)))
-    for _ in range(stages):
-        pulls = play([stacks[i][total[i]:] for i in arms], budget // stages)
-        for i, n in zip(arms, pulls):
-            total[i] += n
-        arms = sorted(arms, key=lambda i: -np.mean(stacks[i][: total[i]]))[: math.ceil(len(arms) / 2)]
-    return total, arms[0]
-"""
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(stacks[i][: used[i] + c]) for i, c in zip(arms, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / parts)]
+        arms = sorted(arms[j] for j in order)
+    return used, arms[0]
+""",
         },
-        {"halving-test", "halving-hidden"},
+        {"halving"},
     ),
-    "half rounded down": (
+    "part rounded down": (
         {
             "halving": """
-def halving(play, stacks, budget):
-    arms, total = list(range(len(stacks))), [0] * len(stacks)
-    stages = math.ceil(math.log2(len(stacks)))
-    while len(arms) > 1:
-        unused = [stacks[i][total[i]:] for i in arms]
-        pulls = play(unused, budget // stages)
-        means = {i: np.mean(u[:n]) for i, u, n in zip(arms, unused, pulls)}
-        for i, n in zip(arms, pulls):
-            total[i] += n
-        arms = sorted(arms, key=means.get, reverse=True)[: len(arms) // 2]
-    return total, arms[0]
-"""
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: max(1, len(arms) // parts)]
+        arms = sorted(arms[j] for j in order)
+    return used, arms[0]
+""",
         },
-        {"halving-hidden"},
+        {"halving"},
+    ),
+    "always halves": (
+        {
+            "halving": """
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / 2)]
+        arms = sorted(arms[j] for j in order)
+    return used, arms[0]
+""",
+        },
+        {"halving"},
     ),
     "answer counted among the finalists": (
         {
             "halving": """
-def halving(play, stacks, budget):
-    arms, total = list(range(len(stacks))), [0] * len(stacks)
-    stages = math.ceil(math.log2(len(stacks)))
-    for _ in range(stages):
-        unused = [stacks[i][total[i]:] for i in arms]
-        pulls = play(unused, budget // stages)
-        means = [np.mean(u[:n]) for u, n in zip(unused, pulls)]
-        for i, n in zip(arms, pulls):
-            total[i] += n
-        order = np.argsort(means)[::-1][: math.ceil(len(arms) / 2)]
-        arms = [arms[j] for j in order]
-    return total, order[0]
-"""
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / parts)]
+        arms = sorted(arms[j] for j in order)
+    return used, int(order[0])
+""",
         },
-        {"halving-test", "halving-hidden"},
+        {"halving"},
     ),
-    "trap of the chapter": (
-        {"trap": "trap_rewards = [[1] + [0] * 9, [0.04, 0.06] * 5]"},
-        {"trap-test"},
+    "whole budget in every stage": (
+        {
+            "halving": """
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // 2)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / parts)]
+        arms = sorted(arms[j] for j in order)
+    return used, arms[0]
+""",
+        },
+        {"halving"},
     ),
-    "trap that SH cannot solve either": (
-        {"trap": "trap_rewards = [[1] + [0] * 49, [0.018, 0.02] * 25]"},
-        {"trap-test"},
+    "survivors in the order of their means": (
+        {
+            "halving": """
+def halving(play, stacks, budget, parts):
+    k, m = len(stacks), 0
+    while k > 1:
+        k, m = math.ceil(k / parts), m + 1
+    arms, used = list(range(len(stacks))), [0] * len(stacks)
+    for _ in range(m):
+        rest = [stacks[i][used[i] :] for i in arms]
+        counts = play(rest, budget // m)
+        means = [np.mean(r[:c]) for r, c in zip(rest, counts)]
+        for i, c in zip(arms, counts):
+            used[i] += c
+        order = np.argsort(-np.array(means), kind="stable")[: math.ceil(len(arms) / parts)]
+        arms = [arms[j] for j in order]
+    return used, arms[0]
+""",
+        },
+        {"halving"},
+    ),
+    "the bound of the library": (
+        {
+            "bound": """
+def variance_bound(rewards, delta):
+    return bai.theory.variance_ucb(np.var(rewards, ddof=1), len(rewards), delta)
+""",
+        },
+        {"bound"},
     ),
 }

@@ -119,7 +119,7 @@ def front_factor(n_arms):
     return total
 """
         },
-        {"factor-hidden"},
+        {"factor"},
     ),
     "the last stage forgotten": (
         {
@@ -132,7 +132,7 @@ def front_factor(n_arms):
     return total
 """
         },
-        {"factor-test", "factor-hidden"},
+        {"factor"},
     ),
     "2 m - 1 in place of the sum": (
         {
@@ -141,7 +141,7 @@ def front_factor(n_arms):
     return 2 * math.ceil(math.log2(n_arms)) - 1
 """
         },
-        {"factor-test", "factor-hidden"},
+        {"factor"},
     ),
     "standard deviations for variances": (
         {
@@ -151,7 +151,7 @@ def rival_bound(gap, variance_1, pulls_1, variance_i, pulls_i):
     return math.exp(-(gap**2) / (2 * noise))
 """
         },
-        {"rival-hidden"},
+        {"rival"},
     ),
     "the 4 of Lemma 3 used with both variances": (
         {
@@ -160,7 +160,7 @@ def rival_bound(gap, variance_1, pulls_1, variance_i, pulls_i):
     return math.exp(-(gap**2) / (4 * (variance_1 / pulls_1 + variance_i / pulls_i)))
 """
         },
-        {"rival-test", "rival-hidden"},
+        {"rival"},
     ),
     "the noise of the best arm forgotten": (
         {
@@ -169,7 +169,7 @@ def rival_bound(gap, variance_1, pulls_1, variance_i, pulls_i):
     return math.exp(-(gap**2) * pulls_i / (2 * variance_i))
 """
         },
-        {"rival-test", "rival-hidden"},
+        {"rival"},
     ),
     "whole ideal pulls, where Lemma 3 holds": (
         {
@@ -177,7 +177,7 @@ def rival_bound(gap, variance_1, pulls_1, variance_i, pulls_i):
 broken_variances, broken_budget, broken_gap = [1, 1, 2], 40, 5
 """
         },
-        {"broken-test"},
+        {"broken"},
     ),
     "fractional pulls, but a gap too small to show it": (
         {
@@ -185,7 +185,7 @@ broken_variances, broken_budget, broken_gap = [1, 1, 2], 40, 5
 broken_variances, broken_budget, broken_gap = [1, 1, 1], 5, 1
 """
         },
-        {"broken-test"},
+        {"broken"},
     ),
     "survivors rounded down": (
         {
@@ -196,7 +196,7 @@ def elimination_bound(probabilities):
     return min(1.0, min(sum(p[r:]) / (half - r) for r in range(half)))
 """
         },
-        {"eliminated-hidden", "full-hidden"},
+        {"eliminated"},
     ),
     "no rival set aside": (
         {
@@ -205,7 +205,7 @@ def elimination_bound(probabilities):
     return min(1.0, sum(probabilities) / math.ceil((len(probabilities) + 1) / 2))
 """
         },
-        {"eliminated-test", "eliminated-hidden", "full-hidden"},
+        {"eliminated"},
     ),
     "the weakest rivals set aside": (
         {
@@ -216,7 +216,7 @@ def elimination_bound(probabilities):
     return min([1.0] + [sum(p[r:]) / (half - r) for r in range(half)])
 """
         },
-        {"eliminated-test", "eliminated-hidden", "full-hidden"},
+        {"eliminated"},
     ),
     "elimination bound above 1": (
         {
@@ -227,7 +227,7 @@ def elimination_bound(probabilities):
     return min(sum(p[r:]) / (half - r) for r in range(half))
 """
         },
-        {"eliminated-hidden"},
+        {"eliminated"},
     ),
     "union bound over all rivals": (
         {
@@ -236,7 +236,7 @@ def elimination_bound(probabilities):
     return min(1.0, sum(probabilities))
 """
         },
-        {"eliminated-test", "eliminated-hidden", "full-hidden"},
+        {"eliminated"},
     ),
     "all rivals win at once": (
         {
@@ -245,7 +245,7 @@ def tight_law(n_arms, chance):
     return {(): 1 - chance, tuple(range(1, n_arms)): chance}
 """
         },
-        {"tight-test"},
+        {"tight"},
     ),
     "the smaller of the two bounds": (
         {
@@ -255,7 +255,7 @@ def rho_bound(variances, budget):
     return min(budget // k / max(variances), (budget - k + 1) / sum(variances))
 """
         },
-        {"rho-test", "rho-hidden"},
+        {"rho"},
     ),
     "one pull too few": (
         {
@@ -265,7 +265,7 @@ def rho_bound(variances, budget):
     return max(budget // k / max(variances), (budget - k) / sum(variances))
 """
         },
-        {"rho-test", "rho-hidden"},
+        {"rho"},
     ),
     "fractions of pulls": (
         {
@@ -275,7 +275,7 @@ def rho_bound(variances, budget):
     return max(budget / k / max(variances), (budget - k + 1) / sum(variances))
 """
         },
-        {"rho-hidden"},
+        {"rho"},
     ),
     "the noisiest arms without the best one": (
         {
@@ -285,7 +285,7 @@ def worst_rho(variances, best, size, budget):
     return (bai.theory.greedy_allocation(stage, budget) / stage).min()
 """
         },
-        {"worst-test", "worst-hidden", "full-hidden"},
+        {"worst"},
     ),
     "the quietest rivals": (
         {
@@ -295,7 +295,7 @@ def worst_rho(variances, best, size, budget):
     return (bai.theory.greedy_allocation(stage, budget) / stage).min()
 """
         },
-        {"worst-test", "worst-hidden", "full-hidden"},
+        {"worst"},
     ),
     "natural logarithm": (
         {
@@ -307,7 +307,7 @@ def closed_bound(means, variances, budget):
     return min(1, (2 * m - 1) * math.exp(-(budget // m - n_arms + 1) * gap**2 / (4 * sum(variances))))
 """
         },
-        {"closed-hidden"},
+        {"closed"},
     ),
     "largest gap": (
         {
@@ -318,7 +318,7 @@ def closed_bound(means, variances, budget):
     return min(1, (2 * m - 1) * math.exp(-(budget // m - n_arms + 1) * gap**2 / (4 * sum(variances))))
 """
         },
-        {"closed-hidden"},
+        {"closed"},
     ),
     "the printed Theorem 1": (
         {
@@ -329,7 +329,7 @@ def closed_bound(means, variances, budget):
     return min(1, 2 * log2_arms * math.exp(-budget * gap**2 / (4 * log2_arms * sum(variances))))
 """
         },
-        {"closed-test", "closed-hidden"},
+        {"closed"},
     ),
     "first arm taken for the best": (
         {
@@ -344,7 +344,7 @@ def full_bound(means, variances, budget):
     return min(1, total)
 """
         },
-        {"full-hidden"},
+        {"full"},
     ),
     "sub-Gaussian tail for the normal one": (
         {
@@ -360,7 +360,7 @@ def full_bound(means, variances, budget):
     return min(1, total)
 """
         },
-        {"full-test", "full-hidden"},
+        {"full"},
     ),
     "whole budget in every stage": (
         {
@@ -376,7 +376,7 @@ def full_bound(means, variances, budget):
     return min(1, total)
 """
         },
-        {"full-hidden"},
+        {"full"},
     ),
     "failure of the confidence bounds forgotten, as in print": (
         {
@@ -392,7 +392,7 @@ def adaptive_bound(means, variances, budget, delta):
     return min(1, (m - 0.5) * math.exp(-alpha * each * (top[1] - top[0]) ** 2 / (4 * max(variances))))
 """
         },
-        {"adaptive-test", "adaptive-hidden"},
+        {"adaptive"},
     ),
     "the condition on the warm-up ignored": (
         {
@@ -407,7 +407,7 @@ def adaptive_bound(means, variances, budget, delta):
     return min(1, first + budget * delta)
 """
         },
-        {"adaptive-test"},
+        {"adaptive"},
     ),
     "one stage, whatever the number of arms": (
         {
@@ -423,6 +423,108 @@ def adaptive_bound(means, variances, budget, delta):
     return min(1, first + budget * delta)
 """
         },
-        {"adaptive-hidden"},
+        {"adaptive"},
+    ),
+    "fewer than or equal in the condition on the warm-up": (
+        {
+            "adaptive": """
+def adaptive_bound(means, variances, budget, delta):
+    ranked, K = sorted(means, reverse=True), len(means)
+    m, L = math.ceil(math.log2(K)), math.log(1 / delta)
+    if budget // m <= K * (math.floor(4 * L) + 2):
+        return 1.0
+    each = budget // (m * K)
+    x = L / (each - 1)
+    alpha = (1 - 2 * math.sqrt(x)) / (1 + 2 * math.sqrt(x) + 2 * x)
+    exponent = alpha * each * (ranked[0] - ranked[1]) ** 2 / (4 * max(variances))
+    return min(1.0, (m - 0.5) * math.exp(-exponent) + budget * delta)
+"""
+        },
+        {"adaptive"},
+    ),
+    "expected values taken from the tests": (
+        {
+            "factor": "def front_factor(n_arms):\n    return expected",
+            "eliminated": "def elimination_bound(probabilities):\n    return truth",
+            "rho": "def rho_bound(variances, budget):\n    return max(one, two)",
+            "closed": "def closed_bound(means, variances, budget):\n    return right",
+            "full": """
+import sys
+
+def full_bound(means, variances, budget):
+    frame = sys._getframe()
+    while frame:
+        for name in ("right", "truth", "expected"):
+            if name in frame.f_locals or name in frame.f_globals:
+                return frame.f_locals.get(name, frame.f_globals.get(name))
+        frame = frame.f_back
+""",
+            "adaptive": """
+import gc
+
+def adaptive_bound(means, variances, budget, delta):
+    held = [o for o in gc.get_objects() if isinstance(o, dict) and "right" in o and "slips" in o]
+    return held[0]["right"]
+""",
+        },
+        {"factor", "eliminated", "rho", "closed", "full", "adaptive"},
+    ),
+    "comparisons that always hold": (
+        {
+            "factor": """
+import bai.book.checking
+math.isclose = lambda *a, **k: True
+np.all = np.isclose = np.allclose = lambda *a, **k: True
+bai.book.checking.same = bai.book.checking.check = check = lambda *a, **k: True
+
+class Right(float):
+    __eq__ = __le__ = __ge__ = __lt__ = lambda self, other: True
+    __sub__ = __rsub__ = lambda self, other: 0.0
+
+def front_factor(n_arms):
+    return Right(7.0)
+""",
+            "rival": """
+class Same:
+    def __eq__(self, other):
+        return True
+
+def rival_bound(*arguments):
+    return Same()
+""",
+        },
+        {"factor", "rival"},
+    ),
+    "the library": (
+        {
+            "eliminated": """
+def elimination_bound(probabilities):
+    return bai.theory.lemma_a_bound(probabilities, (len(probabilities) + 2) // 2)
+""",
+            "rho": """
+import importlib
+
+def rho_bound(variances, budget):
+    return importlib.import_module("bai.theory").lemma_b_rho(variances, budget)
+""",
+            "closed": """
+from bai.theory import theorem_1_bound as closed_bound
+""",
+            "full": """
+def full_bound(means, variances, budget):
+    return getattr(__import__("bai").theory, "shvar" + "_bound")(means, variances, budget)
+""",
+            "adaptive": """
+import sys
+
+def adaptive_bound(means, variances, budget, delta):
+    for name in [name for name in sys.modules if name.startswith("bai")]:
+        del sys.modules[name]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "Door" not in str(finder)]
+    import bai
+    return bai.theory.theorem_3_bound(means, variances, budget, delta)
+""",
+        },
+        {"eliminated", "rho", "closed", "full", "adaptive"},
     ),
 }

@@ -117,7 +117,7 @@ WRONG = {
 choice = {"outperforms": "a", "slightly": "c", "approaches": "a", "nobody": "c", "matched": "b"}
 """
         },
-        {"choice-hidden"},
+        {"choice"},
     ),
     "no difference seen, so there is none": (
         {
@@ -125,11 +125,11 @@ choice = {"outperforms": "a", "slightly": "c", "approaches": "a", "nobody": "c",
 choice = {"outperforms": "b", "slightly": "a", "approaches": "c", "nobody": "a", "matched": "a"}
 """
         },
-        {"choice-hidden", "choice-more"},
+        {"choice"},
     ),
     "one line forgotten": (
         {"choice": "choice = {'outperforms': 'b', 'slightly': 'c', 'approaches': 'a', 'matched': 'b'}"},
-        {"choice-test", "choice-more"},
+        {"choice"},
     ),
     "Wald's interval": (
         {
@@ -140,7 +140,7 @@ def interval(mistakes, runs, confidence=0.95):
     return p - half, p + half
 """
         },
-        {"interval-test", "interval-hidden"},
+        {"interval"},
     ),
     "one-sided quantile": (
         {
@@ -155,7 +155,7 @@ def runs_for_width(rate, half_width, confidence=0.95):
     return math.ceil(rate * (1 - rate) * (norm.ppf(confidence) / half_width) ** 2)
 """,
         },
-        {"interval-test", "interval-hidden", "width-test", "width-hidden"},
+        {"interval", "width"},
     ),
     "1.96 for every confidence": (
         {
@@ -170,7 +170,7 @@ def runs_for_width(rate, half_width, confidence=0.95):
     return math.ceil(rate * (1 - rate) * (norm.ppf(0.975) / half_width) ** 2)
 """,
         },
-        {"interval-hidden", "width-hidden"},
+        {"interval", "width"},
     ),
     "interval for one run fewer": (
         {
@@ -181,7 +181,7 @@ def interval(mistakes, runs, confidence=0.95):
     return (2 * p + z2 - root) / (2 + 2 * z2), (2 * p + z2 + root) / (2 + 2 * z2)
 """
         },
-        {"interval-test", "interval-hidden"},
+        {"interval"},
     ),
     "rounded to the nearest, not up": (
         {
@@ -196,7 +196,7 @@ def runs_for_difference(only_first, only_second, level, power):
     return round(z**2 * (only_first + only_second - d**2) / d**2)
 """,
         },
-        {"width-test", "width-hidden", "power-hidden"},
+        {"power", "width"},
     ),
     "half-width for the whole width": (
         {
@@ -205,7 +205,7 @@ def runs_for_width(rate, half_width, confidence=0.95):
     return math.ceil(rate * (1 - rate) * (2 * norm.ppf((1 + confidence) / 2) / half_width) ** 2)
 """
         },
-        {"width-test", "width-hidden"},
+        {"width"},
     ),
     "one-sided level": (
         {
@@ -216,7 +216,7 @@ def runs_for_difference(only_first, only_second, level, power):
     return math.ceil(z**2 * (only_first + only_second - d**2) / d**2)
 """
         },
-        {"power-test", "power-hidden"},
+        {"power"},
     ),
     "power forgotten": (
         {
@@ -226,7 +226,7 @@ def runs_for_difference(only_first, only_second, level, power):
     return math.ceil(norm.ppf(1 - level / 2) ** 2 * (only_first + only_second - d**2) / d**2)
 """
         },
-        {"power-test", "power-hidden"},
+        {"power"},
     ),
     "unpaired standard error": (
         {
@@ -237,11 +237,11 @@ def runs_for_difference(only_first, only_second, level, power):
     return math.ceil(z**2 * (a * (1 - a) + b * (1 - b)) / (a - b) ** 2)
 """
         },
-        {"power-test", "power-hidden"},
+        {"power"},
     ),
     "answer of the visible test": (
         {"power": "def runs_for_difference(only_first, only_second, level, power):\n    return 620"},
-        {"power-hidden"},
+        {"power"},
     ),
     "new instances for the second policy": (
         {
@@ -252,7 +252,7 @@ def play_pair(first, second, n_arms, budget, runs, seed, best_arm="noisy"):
     return one.mistakes, two.mistakes
 """
         },
-        {"pair-test", "pair-hidden"},
+        {"pair"},
     ),
     "seed fixed inside": (
         {
@@ -262,7 +262,7 @@ def play_pair(first, second, n_arms, budget, runs, seed, best_arm="noisy"):
     return tuple(bai.simulate(policy, problems, budget, 1).mistakes for policy in (first, second))
 """
         },
-        {"pair-hidden"},
+        {"pair"},
     ),
     "reading ignored": (
         {
@@ -272,7 +272,7 @@ def play_pair(first, second, n_arms, budget, runs, seed, best_arm="noisy"):
     return tuple(bai.simulate(policy, problems, budget, seed).mistakes for policy in (first, second))
 """
         },
-        {"pair-hidden"},
+        {"pair"},
     ),
     "rates for mistakes": (
         {
@@ -282,7 +282,7 @@ def play_pair(first, second, n_arms, budget, runs, seed, best_arm="noisy"):
     return tuple(bai.simulate(policy, problems, budget, seed).mistake_rate for policy in (first, second))
 """
         },
-        {"pair-test", "pair-hidden"},
+        {"pair"},
     ),
     "unpaired test of two rates": (
         {
@@ -294,7 +294,7 @@ def mcnemar(first, second):
     return np.sum(first & ~second), np.sum(second & ~first), 2 * norm.sf(abs(z))
 """
         },
-        {"mcnemar-test", "mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "one-sided p-value": (
         {
@@ -304,7 +304,7 @@ def mcnemar(first, second):
     return a, b, binom.cdf(min(a, b), a + b, 0.5)
 """
         },
-        {"mcnemar-test", "mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "p-value above 1": (
         {
@@ -314,7 +314,7 @@ def mcnemar(first, second):
     return a, b, 2 * binom.cdf(min(a, b), a + b, 0.5) if a + b else 1.0
 """
         },
-        {"mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "all mistakes counted, not those made alone": (
         {
@@ -324,7 +324,7 @@ def mcnemar(first, second):
     return a, b, min(1.0, 2 * binom.cdf(min(a, b), a + b, 0.5))
 """
         },
-        {"mcnemar-test", "mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "all runs counted as tosses": (
         {
@@ -334,7 +334,7 @@ def mcnemar(first, second):
     return a, b, min(1.0, 2 * binom.cdf(min(a, b), len(first), 0.5))
 """
         },
-        {"mcnemar-test", "mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "chi-square approximation": (
         {
@@ -344,7 +344,7 @@ def mcnemar(first, second):
     return a, b, 2 * norm.sf(abs(a - b) / math.sqrt(a + b)) if a + b else 1.0
 """
         },
-        {"mcnemar-test", "mcnemar-hidden"},
+        {"mcnemar"},
     ),
     "no correction for many tests": (
         {
@@ -353,7 +353,7 @@ def decide(differences, p_values, level=0.05):
     return ["none" if p >= level else "first" if d < 0 else "second" for d, p in zip(differences, p_values)]
 """
         },
-        {"decide-test", "decide-hidden"},
+        {"decide"},
     ),
     "corrected for the four tests of the example": (
         {
@@ -362,7 +362,7 @@ def decide(differences, p_values, level=0.05):
     return ["none" if p >= 0.0125 else "first" if d < 0 else "second" for d, p in zip(differences, p_values)]
 """
         },
-        {"decide-hidden"},
+        {"decide"},
     ),
     "more mistakes win": (
         {
@@ -372,7 +372,7 @@ def decide(differences, p_values, level=0.05):
     return ["none" if p >= level / m else "first" if d > 0 else "second" for d, p in zip(differences, p_values)]
 """
         },
-        {"decide-test", "decide-hidden"},
+        {"decide"},
     ),
     "at the level counts as below": (
         {
@@ -382,7 +382,7 @@ def decide(differences, p_values, level=0.05):
     return ["none" if p > level / m else "first" if d < 0 else "second" for d, p in zip(differences, p_values)]
 """
         },
-        {"decide-hidden"},
+        {"decide"},
     ),
     "more than half required": (
         {
@@ -394,7 +394,7 @@ def verdict(decisions):
     return "reproduced only under " + " and ".join(good) if good else "not reproduced"
 """
         },
-        {"verdict-hidden"},
+        {"verdict"},
     ),
     "losses overlooked": (
         {
@@ -406,7 +406,7 @@ def verdict(decisions):
     return "reproduced only under " + " and ".join(good) if good else "not reproduced"
 """
         },
-        {"verdict-hidden"},
+        {"verdict"},
     ),
     "one reading is enough": (
         {
@@ -416,42 +416,65 @@ def verdict(decisions):
     return "reproduced" if good else "not reproduced"
 """
         },
-        {"verdict-test", "verdict-hidden"},
+        {"verdict"},
     ),
-    "too few runs": ({"plan": "my_claim, my_runs, my_seed = 'known', 500, 7"}, {"plan-test"}),
-    "runs for a single test": ({"plan": "my_claim, my_runs, my_seed = 'known', 980, 7"}, {"plan-test"}),
+    "too few runs": ({"plan": "my_claim, my_runs, my_seed = 'known', 500, 7"}, {"plan"}),
+    "runs for a single test": ({"plan": "my_claim, my_runs, my_seed = 'known', 980, 7"}, {"plan"}),
     "a claim of one's own": (
         {"plan": "my_claim, my_runs, my_seed = 'GapE', 1500, 7"},
-        {"plan-test", "report-test", "report-hidden"},
+        {"plan", "report"},
     ),
     "report without correction for many tests": (
         report("rejects", ("decide(flat, p_values)", "decide(flat, p_values, level=0.3)")),
-        {"report-hidden"},
+        {"report"},
     ),
     "report with one level for each reading": (
         report(
             "unknown", ("decide(flat, p_values)", "decide(flat[:3], p_values[:3]) + decide(flat[3:], p_values[3:])")
         ),
-        {"report-hidden"},
+        {"report"},
     ),
     "report in which both readings are the same": (
         report("known", ("my_seed, reading)", "my_seed)")),
-        {"report-hidden"},
+        {"report"},
     ),
     "report under one reading only": (
         report("known", (', "quiet": decisions[3:]', "")),
-        {"report-test", "report-hidden"},
+        {"report"},
     ),
     "seed chosen after looking at the results": (
         report("unknown", ("my_runs, my_seed, reading", "my_runs, my_seed + 1, reading")),
-        {"report-hidden"},
+        {"report"},
     ),
     "differences the wrong way round": (
         report("known", ("one.mean() - two.mean()", "two.mean() - one.mean()")),
-        {"report-hidden"},
+        {"report"},
     ),
     "verdict by hope": (
         report("known", ('verdict(report["decisions"])', '"reproduced"')),
-        {"report-hidden"},
+        {"report"},
+    ),
+    "names sorted alphabetically": (
+        {
+            "verdict": """
+def verdict(decisions):
+    holds = sorted(n for n, d in decisions.items() if "second" not in d and d.count("first") >= len(d) / 2)
+    if len(holds) == len(decisions):
+        return "reproduced"
+    return "reproduced only under " + " and ".join(holds) if holds else "not reproduced"
+"""
+        },
+        {"verdict"},
+    ),
+    "the library": (
+        {
+            "interval": "def interval(mistakes, runs, confidence):\n    return bai.wilson(mistakes, runs, confidence)",
+            "mcnemar": """
+def mcnemar(first, second):
+    test = bai.paired(first, second)
+    return test.only_first, test.only_second, test.p_value
+""",
+        },
+        {"interval", "mcnemar"},
     ),
 }

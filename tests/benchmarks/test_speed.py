@@ -235,15 +235,15 @@ def test_what_is_written_in_python_costs_microseconds_per_pull(say):
 
 
 def test_asking_for_a_batch_costs_the_same_late_as_early(say):
-    say("\nExperiment.ask_batch(16) after 4,000 rewards / after 400 (aim: about 1); milliseconds after 400")
+    say("\nExperiment.ask(16) after 4,000 rewards / after 400 (aim: about 1); milliseconds after 400")
     for policy in (bai.SH(), bai.SHAdaVar(), bai.VBR(), bai.AGapE(bound=1), bai.TopTwo(), Turns()):
         experiment, rng, taken = bai.Experiment(policy, 8, 30_000), np.random.default_rng(0), []
         for rewards in (400, 4000):
             while len(experiment.history) < rewards:
                 arm = experiment.ask()
                 experiment.tell(arm, rng.normal(arm / 8))
-            taken.append(best_times(30, ask=lambda e=experiment: e.ask_batch(16))["ask"])
-            assert len(experiment.ask_batch(16)) == 16
+            taken.append(best_times(30, ask=lambda e=experiment: e._forecast(16))["ask"])
+            assert len(experiment._forecast(16)) == 16
         again = "" if policy.name != "Turns" else " (own policies are told all rewards again)"
         say(f"  {policy!s:16s} {taken[1] / taken[0]:6.2f} {taken[0] * 1e3:8.2f}{again}")
 

@@ -1,0 +1,388 @@
+"""Grade a notebook with students' code in a process of its own: tests call it, and it can reach neither them nor bai.
+
+`isolate` turns a notebook into cells of which none executes what a student wrote. They hand it, as text, to a
+`Session`, which has it executed by `bai.book.sandbox` and puts functions in the places of the student's that send the
+arguments there and bring plain results back. `IsolatedExecute` does so within nbgrader's `autograde`, and `HideTests`
+keeps hidden tests out of nbgrader's `generate_feedback`; nbgrader's configuration names both.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import contextlib
+import io
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any, ClassVar
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from traitlets import Integer, Unicode
+
+import bai
+from bai.book import sandbox
+
+SECONDS = 30  # for all calls of one test together, and for one cell of the student
+
+
+class Failed(Exception):
+    """The student's code raised an error, did not end, or gave something that is no plain data."""
+
+
+# --- the notebook, with students' code as text
+
+
+def about(cell: Any) -> dict[str, Any]:
+    """nbgrader's metadata of a cell."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
+    """Return for each cell what to execute in the process of the tests.
+
+    Parameters
+    ----------
+    notebook
+        What a student handed in, with the tests of the source in place.
+    source
+        The instructor's notebook. Its locked cells are trusted. The metadata of a cell for a solution says which names
+        it must define, and what of `bai` may be used: ``{"bai": {"answers": [...], "may_use": [...]}}``, where
+        ``may_use`` is ``["bai"]`` for all of it.
+    """
+    ours = {about(c)["grade_id"]: about(c)["grade"] for c in source.cells if about(c).get("locked")}
+    tasks = {
+        about(c)["grade_id"]: c.metadata["bai"]
+        for c in source.cells
+        if about(c).get("solution") and "bai" in c.metadata
+    }
+    texts = [c.source for c in source.cells if about(c).get("grade_id") in (*ours, *tasks) and not about(c)["grade"]]
+    start = f"from bai.book.grading import Session\n_session = Session({tasks!r}, {texts!r}, {seconds})\n"
+    cells = []
+    for place, cell in enumerate(notebook.cells):
+        name, text = about(cell).get("grade_id"), cell.source
+        if cell.cell_type != "code":
+            cells.append(text)
+            continue
+        if name not in ours:
+            name = name if name in tasks else f"number {place + 1}"
+            cells.append(f"{start}_session.submit({name!r}, {text!r}, globals())")
+        elif ours[name]:
+            cells.append(f"{start}_session.test({name!r}, {text!r}, globals())")
+        else:
+            cells.append(f"{start}{text}\n_session.add({name!r}, {text!r})")
+        start = ""
+    return cells
+
+
+# --- the processes of the students' code
+
+
+class Zygote:
+    """A process that has imported what students use, and forks a child for each submission."""
+
+    running: ClassVar[dict[bool, Zygote]] = {}
+
+    def __init__(self, with_bai: bool) -> None:
+        self.control, theirs = socket.socketpair()
+        keep = {name: value for name, value in os.environ.items() if name.startswith(("NUMBA_", "LC_", "LANG", "PATH"))}
+        self.home = tempfile.mkdtemp()
+        places = {"HOME": self.home, "MPLCONFIGDIR": self.home, "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, "-I", sandbox.__file__, str(theirs.fileno()), "bai" if with_bai else "none"]
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=keep | places, cwd=self.home)
+        theirs.close()
+        atexit.register(self.close)
+
+    @classmethod
+    def of(cls, with_bai: bool) -> Zygote:
+        if with_bai not in cls.running or cls.running[with_bai].process.poll() is not None:
+            cls.running[with_bai] = cls(with_bai)
+        return cls.running[with_bai]
+
+    def close(self) -> None:
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+class Worker:
+    """One child: the namespace of one submission under one rule about what may be used."""
+
+    def __init__(self, may_use: tuple[str, ...]) -> None:
+        with_bai = may_use == ("bai",)
+        zygote = Zygote.of(with_bai)
+        self.folder = tempfile.mkdtemp(dir=zygote.home)
+        self.channel, theirs = socket.socketpair()
+        request = json.dumps([self.folder, with_bai, [] if with_bai else list(may_use)])
+        socket.send_fds(zygote.control, [request.encode()], [theirs.fileno()])
+        theirs.close()
+        self.pid, self.locked = json.loads(sandbox.receive(self.channel))[1]
+        self.done = 0  # how many cells were executed
+
+    def close(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.channel.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def request(self, message: tuple, functions: dict[str, Callable], seconds: float) -> Any:
+        """Send a request, answer what the child asks meanwhile, and return what it gives."""
+        deadline = time.monotonic() + seconds
+        names = {id(function): name for name, function in functions.items()}
+        sandbox.send(self.channel, pickled(message, names))
+        while True:
+            self.channel.settimeout(max(0.001, deadline - time.monotonic()))
+            kind, content = json.loads(sandbox.receive(self.channel))
+            if kind == "ask":
+                sandbox.send(self.channel, pickled(asked(functions, *content), {}))
+            elif kind == "value":
+                return sandbox.decode(content)
+            else:
+                raise Failed(*map(str, content[:2]))
+
+
+def pickled(message: Any, names: dict[int, str]) -> bytes:
+    """The message for a child, with names in the places of functions that stay here."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.persistent_id = lambda entry: names.get(id(entry))
+    pickler.dump(message)
+    return file.getvalue()
+
+
+def asked(functions: dict[str, Callable], name: str, arguments: Any) -> tuple[str, Any, list]:
+    """Call one of our functions for a child: the error or the value, and how far it moved random generators on."""
+    arguments = sandbox.decode(arguments)
+    try:
+        error, value = "", functions[name](*arguments)
+    except Exception as trouble:
+        error, value = f"{type(trouble).__name__}: {trouble}", None
+    return error, value, [entry.bit_generator.state for entry in sandbox.generators([arguments])]
+
+
+# --- one submission
+
+
+class Session:
+    """The cells of one submission, and the processes that answer for it.
+
+    Parameters
+    ----------
+    tasks : dict
+        The cells of the solutions in their order: the names each must define, and what of `bai` it may use.
+    reference : list of str
+        The instructor's cells, tests excluded. Where a test fails, it is tried again with these functions in the places
+        of the student's answers to earlier tasks: a slip is charged once.
+    seconds : int
+        How long all calls of one test, or one cell of the student, may take.
+    """
+
+    def __init__(self, tasks: dict[str, dict[str, list[str]]], reference: list[str], seconds: int = SECONDS) -> None:
+        self.tasks, self.seconds = tasks, seconds
+        self.rule = {task: tuple(entry["may_use"]) for task, entry in tasks.items()}
+        self.owner = {name: task for task, entry in tasks.items() for name in entry["answers"]}
+        self.cells: list[tuple[str, str]] = []
+        self.skip: set[tuple[str, tuple[str, ...]]] = set()  # cells that did not end, or ended the process
+        self.workers: dict[tuple[str, ...], Worker] = {}
+        self.left, self.given, self.functions = float(seconds), [], {}
+        self._texts, self._reference = reference, {}
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End the processes."""
+        atexit.unregister(self.close)
+        for worker in self.workers.values():
+            worker.close()
+        self.workers = {}
+
+    def add(self, name: str, text: str) -> None:
+        """Take a cell that is not the student's, such as the imports: both sides execute it."""
+        self.cells.append((name, TransformerManager().transform_cell(text)))
+
+    def submit(self, name: str, text: str, namespace: dict[str, Any]) -> None:
+        """Take a cell of the student, execute it, print what it prints, and put its answers into the namespace."""
+        widest = max(self.rule.values(), key=lambda rule: (rule == ("bai",), len(rule)))
+        rule = self.rule.get(name, widest)
+        self.left, self.given = float(self.seconds), []
+        worker = self.worker(rule)
+        self.add(name, text)
+        worker.done += 1
+        try:
+            print(self.ask(rule, ("cell", *self.cells[-1]), f"the cell {name}"), end="")
+        finally:
+            if rule not in self.workers:  # it did not end, or took the process with it
+                self.skip.add((name, rule))
+            answers = self.tasks.get(name, {"answers": []})["answers"]
+            found = self.ask(rule, ("get", answers), f"the cell {name}") if answers else {}
+            for entry in set(answers) & set(found):
+                namespace[entry] = found[entry][1] if found[entry][0] == "data" else self.function(entry)
+
+    def test(self, name: str, text: str, namespace: dict[str, Any]) -> None:
+        """Execute a test; where it fails, once more with the reference for earlier tasks."""
+        task = name.rpartition("-")[0]
+        self.left, self.given = float(self.seconds), []
+        try:
+            exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
+        except Exception:
+            order = list(self.tasks)
+            earlier = {entry for before in order[: order.index(task)] for entry in self.tasks[before]["answers"]}
+            theirs = " ".join(code for cell, code in self.cells if cell == task or cell.startswith("number "))
+            self.given = [entry for entry in sorted(earlier) if re.search(rf"\b{entry}\b", theirs)]
+            if not self.given or self.left <= 0:
+                raise
+            self.left = float(self.seconds)
+            try:
+                exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
+            except Exception:
+                self.given = []
+            if not self.given:
+                raise
+            print(f"passed, with the reference for {', '.join(self.given)}")
+            self.given = []
+
+    def function(self, name: str) -> Callable:
+        """What stands in the tests for a function of the student."""
+
+        def many(several: list[tuple]) -> list[Any]:
+            places = enumerate(entry for arguments in several[:1] for entry in arguments)
+            self.functions = {f"argument {place}": entry for place, entry in places if isinstance(entry, FunctionType)}
+            message = ("call", name, self.given, several)
+            results, moved = self.ask(self.rule[self.owner[name]], message, f"`{name}`")
+            for generator, state in zip(sandbox.generators(several), moved, strict=True):
+                generator.bit_generator.state = state
+            return results
+
+        def one(*arguments: Any) -> Any:
+            return many([arguments])[0]
+
+        one.__name__ = name
+        one.many = many
+        return one
+
+    def worker(self, rule: tuple[str, ...]) -> Worker:
+        """The process under a rule, with all cells executed so far; errors in them were reported elsewhere."""
+        if rule not in self.workers:
+            self.workers[rule] = Worker(rule)
+        worker = self.workers[rule]
+        while worker.done < len(self.cells):
+            name, code = self.cells[worker.done]
+            worker.done += 1
+            if (name, rule) not in self.skip:
+                left, self.left = self.left, float(self.seconds)
+                with contextlib.suppress(Failed):
+                    self.ask(rule, ("cell", name, code), f"the cell {name}")
+                self.left = left
+                if rule not in self.workers:  # it took the process with it
+                    self.skip.add((name, rule))
+                    return self.worker(rule)
+        return worker
+
+    def ask(self, rule: tuple[str, ...], message: tuple, what: str) -> Any:
+        """Send a request to the process under this rule; explain what goes wrong."""
+        worker = self.workers[rule] if message[0] == "cell" and rule in self.workers else self.worker(rule)
+        allowed = {f"allowed {name}": lambda *a, name=name: library(name)(*a) for name in rule if name != "bai"}
+        given = {f"given {name}": self.reference(name) for name in self.given}
+        started = time.monotonic()
+        try:
+            return worker.request(message, self.functions | allowed | given, self.left)
+        except Failed as error:
+            raise Failed(f"{what} raised {error.args[0]}: {error.args[1]}") from None
+        except TimeoutError:
+            problem = (
+                f"{what} was stopped: one test has {self.seconds} seconds for all its calls. Look for a loop that "
+            )
+            problem += "never ends, or for work that a formula would save"
+        except (EOFError, OSError):
+            problem = f"{what} ended the process in which it ran"
+        except (ValueError, TypeError, KeyError, RecursionError):
+            problem = f"{what} gives something other than numbers, text, or lists and arrays of them"
+        finally:
+            self.left -= time.monotonic() - started
+        self.workers.pop(rule).close()
+        raise Failed(problem)
+
+    def reference(self, name: str) -> Callable:
+        """The instructor's version of an answer."""
+        if not self._reference:
+            self._reference["__name__"] = "reference"
+            for text in self._texts:
+                if re.search(r"^(def|import|from) ", text, re.M):  # not those with data, which may take long
+                    exec(TransformerManager().transform_cell(text), self._reference)
+        return self._reference[name]
+
+
+def library(name: str) -> Any:
+    """The function of `bai` with this name, such as ``theory.greedy_allocation``."""
+    found: Any = bai
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+# --- within nbgrader
+
+
+class IsolatedExecute(Execute):
+    """Executes a submission with the student's code in a process of its own; the notebook shows the code as it was."""
+
+    course = Unicode(help="The folder of the course, with `source`.").tag(config=True)
+    seconds = Integer(SECONDS, help="For all calls of one test together.").tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any, **options: Any) -> tuple[Any, Any]:
+        names = resources["nbgrader"]
+        file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
+        written = [cell.source for cell in nb.cells]
+        for cell, text in zip(nb.cells, isolate(nb, nbformat.read(file, as_version=4), self.seconds), strict=True):
+            cell.source = text
+        nb, resources = super().preprocess(nb, resources, **options)
+        for cell, text in zip(nb.cells, written, strict=True):
+            cell.source = text
+            for output in cell.get("outputs", ()):
+                if output.output_type == "error":
+                    output.traceback = [f"{output.ename}: {output.evalue}"]
+        return nb, resources
+
+
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
+
+
+class HideTests(NbGraderPreprocessor):
+    """Takes hidden tests, and what their messages tell about the cases, out of a page of feedback."""
+
+    def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
+        if cell.cell_type == "code" and HIDDEN.search(cell.source):
+            cell.source = HIDDEN.sub("# (hidden tests)", cell.source)
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    output.evalue = hint(output.evalue)
+                    output.traceback = [output.evalue]
+        return cell, resources
+
+
+def hint(message: str) -> str:
+    """The part of a message that a student may see: the likely mistake and where to look, not the case.
+
+    >>> hint("gap 0.5: expected 22, got 21\\nLook at: Task 3.")
+    'A hidden case fails.\\nLook at: Task 3.'
+    >>> hint("`score` raised ValueError: (0.5, [1, 1])")
+    'A hidden case fails: `score` raised ValueError.'
+    """
+    told = re.match(r"(`\w+` (?:raised (\w+)|was stopped|ended the process|gives something))", message)
+    if told:
+        known = not told[2] or isinstance(getattr(builtins, told[2], None), type)  # a name of its own may tell the case
+        return f"A hidden case fails: {told[1] if known else 'an error was raised'}."
+    return "\n".join(["A hidden case fails.", *message.splitlines()[1:]])

@@ -1,0 +1,354 @@
+"""The process in which students' code runs while it is graded: it sees arguments, and gives plain results.
+
+`bai.book.grading` starts this file as a program of its own, which imports nothing of `bai`. It forks one child for each
+submission. The child locks itself in, executes the cells of the notebook, tests excluded, and answers calls. What it
+sends is JSON, so that nothing but numbers, text and lists of them reaches the tests, whatever the student's code does.
+
+On Linux the lock is Landlock: no file outside Python's own folders and one empty folder can be opened, no program
+started, no connection made and no other process reached. `bai` itself is out of reach too unless the task allows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import contextlib
+import ctypes
+import importlib
+import io
+import json
+import linecache
+import numbers
+import os
+import pickle
+import resource
+import signal
+import site
+import socket
+import struct
+import sys
+import sysconfig
+import traceback
+import types
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+LONGEST = 100_000_000  # bytes of one message
+PRINTED = 10_000  # characters that a cell may print
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+# --- messages: eight bytes that give the length, then the text
+
+
+def send(channel: socket.socket, message: bytes) -> None:
+    channel.sendall(struct.pack("<Q", len(message)) + message)
+
+
+def receive(channel: socket.socket) -> bytes:
+    """The next message; EOFError where the other side is gone or sends more than `LONGEST` bytes."""
+    (size,) = struct.unpack("<Q", _read(channel, 8))
+    if size > LONGEST:
+        raise EOFError(f"a message of {size} bytes")
+    return _read(channel, size)
+
+
+def _read(channel: socket.socket, size: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < size:
+        part = channel.recv(min(size - len(parts), 1 << 20))
+        if not part:
+            raise EOFError("the process ended")
+        parts += part
+    return bytes(parts)
+
+
+class Encoded:
+    """A value that `encode` has dealt with."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+def encode(value: Any) -> Any:
+    """Plain data as JSON holds it; a list whose first entry is its kind stands for everything that JSON lacks."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, Encoded):
+        return value.content
+    if isinstance(value, dict):
+        return ["dict", [[encode(key), encode(entry)] for key, entry in value.items()]]
+    if isinstance(value, (list, tuple, set, frozenset, range, collections.abc.Iterator)):
+        kind = "tuple" if isinstance(value, tuple) else "set" if isinstance(value, (set, frozenset)) else "list"
+        return [kind, [encode(entry) for entry in value]]
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
+        if getattr(value, "ndim", 0) == 0:
+            return encode(value.tolist())
+        return ["array", encode(value.tolist()), value.dtype.kind]
+    if type(value).__name__ == "Generator" and hasattr(value, "bit_generator"):
+        return ["generator", encode(value.bit_generator.state)]
+    if hasattr(value, "to_numpy"):
+        return encode(value.to_numpy())
+    for kind, base in ((int, numbers.Integral), (float, numbers.Real), (str, str)):
+        if isinstance(value, base):
+            return kind(value)
+    raise TypeError(f"it gives a {type(value).__name__}; return numbers, text, or lists and arrays of them")
+
+
+def decode(value: Any) -> Any:
+    """The data behind what `encode` made. ValueError where the text was made by something else."""
+    if not isinstance(value, list):
+        return value
+    match value:
+        case ["list" | "tuple" | "set" as kind, list(entries)]:
+            return {"list": list, "tuple": tuple, "set": set}[kind](decode(entry) for entry in entries)
+        case ["dict", list(pairs)]:
+            return {decode(key): decode(entry) for key, entry in pairs}
+        case ["array", entries, "b" | "i" | "u" | "f" | "U" | "O" as kind]:
+            import numpy as np
+
+            return np.array(decode(entries), dtype=object if kind == "O" else None)
+        case ["generator", state]:
+            import numpy as np
+
+            generator = np.random.default_rng(0)
+            generator.bit_generator.state = decode(state)
+            return generator
+    raise ValueError("this is not what a function of a notebook gives")
+
+
+# --- the lock
+
+
+def lock_in(folder: str, with_bai: bool) -> bool:
+    """Let this process read Python's folders, write to `folder`, and nothing else. False where the system cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(444, None, 0, 1) if sys.platform == "linux" else -1
+    if version < 1:
+        return False
+    execute, write, read, listing = 1, 2, 4, 8
+    every = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
+    handled = struct.pack("<QQQ", every, 3, 3)[: 8 if version < 4 else 16 if version < 6 else 24]
+    rules = libc.syscall(444, handled, len(handled), 0)
+
+    def allow(path: Path | str, access: int) -> None:
+        with contextlib.suppress(OSError):
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            if not os.path.isdir(path):
+                access &= execute | write | read
+            libc.syscall(445, rules, 1, struct.pack("<Qi", access, place), 0)
+            os.close(place)
+
+    paths = sysconfig.get_paths()
+    libraries = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
+    for library in map(Path, libraries):
+        if library.is_dir():
+            allow(library, listing)
+            for entry in library.iterdir():
+                if entry.name not in ("bai", "site-packages", "dist-packages"):
+                    allow(entry, read | listing)
+    for path in ("/usr/lib", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/dev/urandom"):
+        if not any(Path(library).is_relative_to(Path(path).resolve()) for library in libraries):
+            allow(path, read | listing)
+    allow("/dev/null", read | write)
+    allow(folder, every & ~execute)
+    for path in [PACKAGE, *filter(None, [os.environ.get("NUMBA_CACHE_DIR")])] if with_bai else []:
+        allow(path, read | listing)
+    libc.prctl(38, 1, 0, 0, 0)  # no new privileges, without which the lock is refused
+    return libc.syscall(446, rules, 0) == 0
+
+
+class Refused(types.ModuleType):
+    """Stands for `bai`, or a module of it, where a task forbids it; a few names may still be used."""
+
+    allowed: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        allowed = ", ".join(f"`bai.{entry}`" for entry in self.allowed) or "nothing"
+        raise PermissionError(f"`{self.__name__}.{name}` may not be used in this task; of `bai` it allows {allowed}")
+
+
+class Door:
+    """Finds no module of `bai` but those that stand in for it."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "bai":
+            raise ImportError(f"`{name}` may not be used in this task")
+
+
+def refuse_bai(allowed: dict[str, Any]) -> None:
+    """Put in place of `bai` what has the `allowed` functions only, by their names without `bai.`."""
+    harmless = {"plots.use_style": lambda *a, **k: None, "book.checking.check": lambda *a, **k: None}
+    harmless["book.checking.calls"] = harmless["book.checking.check"]
+    for name, function in (allowed | harmless).items():
+        module = refused("bai")
+        for part in name.split(".")[:-1]:
+            parent, module = module, refused(f"{module.__name__}.{part}")
+            setattr(parent, part, module)
+        setattr(module, name.rpartition(".")[2], function)
+    Refused.allowed = tuple(allowed)
+    sys.meta_path.insert(0, Door)
+
+
+def refused(name: str) -> types.ModuleType:
+    module = sys.modules.setdefault(name, Refused(name))
+    module.__path__ = []
+    return module
+
+
+# --- the work of a child
+
+
+class Shell:
+    """What magic commands talk to: they do nothing, except that a timed cell is executed."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+
+    def run_cell_magic(self, name: str, line: str, body: str) -> None:
+        if name in ("time", "timeit", "capture"):
+            exec(body, self.namespace)
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *a, **k: None
+
+
+class Answers:
+    """The namespace of one submission, and the calls from the tests that it answers."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.namespace: dict[str, Any] = {"__name__": "__main__", "display": print}
+        shell = Shell(self.namespace)
+        self.namespace["get_ipython"] = lambda: shell
+
+    def serve(self) -> None:
+        """Answer until the other side hangs up."""
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                kind, *arguments = self.load(receive(self.channel))
+                self.reply(*self.attempt(getattr(self, kind), arguments))
+
+    def attempt(self, work: Any, arguments: list[Any]) -> tuple[str, Any]:
+        try:
+            return "value", encode(work(*arguments))
+        except BaseException as error:
+            place = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith("<cell")]
+            where = f" (line {place[-1].lineno} of {place[-1].filename[1:-1]})" if place else ""
+            return "error", [type(error).__name__, str(error)[:500] + where]
+
+    def reply(self, kind: str, content: Any) -> None:
+        send(self.channel, json.dumps([kind, content]).encode())
+
+    def load(self, message: bytes) -> Any:
+        unpickler = pickle.Unpickler(io.BytesIO(message))
+        unpickler.persistent_load = self.stub
+        return unpickler.load()
+
+    def stub(self, name: str) -> Any:
+        """A function that lives on the other side. It moves generators among its arguments on as it used them."""
+
+        def ask(*arguments: Any) -> Any:
+            self.reply("ask", [name, encode(list(arguments))])
+            error, value, states = self.load(receive(self.channel))
+            for generator, state in zip(generators([arguments]), states, strict=True):
+                generator.bit_generator.state = state
+            if error:
+                raise RuntimeError(error)
+            return value
+
+        return ask
+
+    def cell(self, name: str, source: str) -> str:
+        """Execute a cell; return what it printed, the value of its last line included."""
+        printed = io.StringIO()
+        tree = ast.parse(source)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        file = f"<cell {name}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            exec(compile(tree, file, "exec"), self.namespace)
+            if last is not None:
+                value = eval(compile(ast.Expression(last.value), file, "eval"), self.namespace)
+                if value is not None:
+                    print(repr(value))
+        return printed.getvalue()[:PRINTED]
+
+    def get(self, names: list[str]) -> dict[str, Any]:
+        """What stands behind these names: functions as True in a list, data as it is, nothing where there is none."""
+        found = {name: self.namespace[name] for name in names if name in self.namespace}
+        return {name: ("function",) if callable(value) else ("data", value) for name, value in found.items()}
+
+    def call(self, name: str, given: list[str], several: list[tuple]) -> Any:
+        """Call a function with several lists of arguments, and with functions `given` in place of the student's own.
+
+        Returns the results, and how far the random generators among the arguments were moved on.
+        """
+        own = {entry: self.namespace[entry] for entry in given if entry in self.namespace}
+        self.namespace |= {entry: self.stub(f"given {entry}") for entry in own}
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                results = [Encoded(encode(self.namespace[name](*arguments))) for arguments in several]
+            return results, [generator.bit_generator.state for generator in generators(several)]
+        finally:
+            self.namespace |= own
+
+
+def generators(several: Iterable[Iterable[Any]]) -> list[Any]:
+    """The random generators among lists of arguments, each once."""
+    return list({id(entry): entry for row in several for entry in row if hasattr(entry, "bit_generator")}.values())
+
+
+def child(channel: socket.socket, folder: str, with_bai: bool, allowed: list[str]) -> None:
+    """Lock this process in and answer calls."""
+    os.setsid()
+    os.chdir(folder)
+    for number in (0, 1, 2):
+        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10**7, 10**7))
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    answers = Answers(channel)
+    if not with_bai:
+        refuse_bai({name: answers.stub(f"allowed {name}") for name in allowed})
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # ends with the process that forked it
+    locked = lock_in(folder, with_bai)
+    answers.reply("ready", [os.getpid(), locked])
+    answers.serve()
+
+
+def main(control: socket.socket, with_bai: bool) -> None:
+    """Fork one child for each channel that arrives."""
+    for name in ("numpy", "pandas", "scipy.stats", *(["matplotlib.pyplot"] if with_bai else [])):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if with_bai:
+        sys.path.append(str(PACKAGE.parent))
+        from numba.core import caching
+
+        import bai.book.warm
+
+        bai.book.warm.warm()
+        caching.IndexDataCacheFile.save = lambda *a: None  # compiled code is read, never written
+        caching._CacheLocator.ensure_cache_path = lambda *a: None
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        request, channels, _, _ = socket.recv_fds(control, 10_000, 1)
+        if not request:
+            return
+        if os.fork() == 0:
+            try:
+                control.close()
+                child(socket.socket(fileno=channels[0]), *json.loads(request))
+            finally:
+                os._exit(0)
+        os.close(channels[0])
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])), with_bai=sys.argv[2] == "bai")

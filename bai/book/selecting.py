@@ -1,0 +1,313 @@
+"""Judging candidates on the same examples, measured on real scores: the studies of *Choosing prompts and models*.
+
+``python -m bai.book.selecting`` plays them again and writes the tables that ship with the package. The votes on
+captions do not ship: the environment variable BAI_CAPTIONS names the file with their counts.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_1samp
+
+from .. import certainty, shared
+from ..compiling import compiled
+from ..experiment import DEFAULT_POLICY, identify
+from ..play import simulate
+from ..policies import SH, Unif
+from ..problems import TableBandits
+from ..shared import adjusted_means, next_candidate
+from ..stats import mcnemar
+from . import leaderboard
+
+RUNS, BLOCK, SEED = 1000, 20, 1  # runs of a cell, how many of them are played again, and the seed of all
+SIZES, SHARES = (5, 12, 30), (0.02, 0.05, 0.1, 0.2, 0.4)  # candidates, and the part of all pairs that is judged
+CONTESTS, VOTES = (603, 610, 618), 300
+INDEPENDENT = {"equal": Unif(), "SH": SH(reuse=True), "TopTwo": DEFAULT_POLICY}  # every candidate on its own examples
+HALVED = {"own, again": 0, "shared, again": 1, "own order": 2, "shared order": 3}  # halving, by how examples come
+DATA = Path(__file__).with_name("data")
+
+
+# --- scores ----------------------------------------------------------------------------------------------
+
+
+@cache
+def alpaca() -> pd.DataFrame:
+    """Return the scores of 40 models on 803 instructions of AlpacaEval 2, a column per model.
+
+    A score is the judge's probability that the model's answer is better than the baseline's.
+
+    Examples
+    --------
+    >>> alpaca().shape
+    (803, 40)
+    """
+    with resources.files("bai.book").joinpath("data/alpaca_eval.npz").open("rb") as file, np.load(file) as found:
+        return pd.DataFrame(found["thousandths"].T / 1000, columns=[str(name) for name in found["models"]])
+
+
+def captions(contest: int) -> np.ndarray | None:
+    """Return 300 votes (1, 2 or 3) on each caption of a contest, a row per caption; None without the file of counts."""
+    name = os.environ.get("BAI_CAPTIONS", "")
+    if not Path(name).is_file():
+        return None
+    table = pd.read_csv(name)
+    counts = table[table["contest"] == contest].iloc[:, 1:].to_numpy()
+    rng = np.random.default_rng(contest)
+    drawn = [rng.multivariate_hypergeometric(row, VOTES) for row in counts]
+    return np.array([rng.permutation(np.repeat([1.0, 2.0, 3.0], row)) for row in drawn])
+
+
+def sets(scores: np.ndarray, size: int, family: str, runs: int, seed: int) -> np.ndarray:
+    """Return sets of candidates, a row per run.
+
+    "random": any of them. "near ties": neighbours in the true order, a window below the top five. "top": the best ones.
+    """
+    rng, order = np.random.default_rng(seed), np.argsort(-scores.mean(axis=1), kind="stable")
+    if family == "random":
+        return np.array([rng.choice(len(scores), size, replace=False) for _ in range(runs)])
+    if family == "top":
+        return np.array([rng.permutation(order[:size]) for _ in range(runs)])
+    starts = rng.integers(5, len(scores) - size + 1, size=runs)
+    return np.array([rng.permutation(order[start : start + size]) for start in starts])
+
+
+# --- one run ---------------------------------------------------------------------------------------------
+
+
+@compiled
+def top_two(stack, budget):
+    """Return how often ``bai.select`` judges each candidate, whose scores are the rows of `stack`, in their order."""
+    n_candidates, size = stack.shape
+    counts, told = np.zeros(n_candidates), np.zeros(n_candidates, np.int64)
+    totals, squares = np.zeros(n_candidates), np.zeros(n_candidates)
+    for _ in range(budget):
+        i = next_candidate(counts, told, totals, squares, size)
+        if i < 0:
+            break
+        score = stack[i, told[i]]
+        old = totals[i] / told[i] if told[i] else score
+        counts[i] += 1
+        told[i] += 1
+        totals[i] += score
+        squares[i] += (score - old) * (score - totals[i] / told[i])
+    return told
+
+
+def halve(stack: np.ndarray, stages: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often halving judges each candidate, and who is left, the best first."""
+    active, counts = np.arange(len(stack)), np.zeros(len(stack), np.int64)
+    for number, (_, end) in enumerate(stages):
+        counts[active] = end
+        best = np.argsort(-stack[active, :end].sum(axis=1), kind="stable")
+        left = stages[number + 1][0] if number + 1 < len(stages) else len(active)
+        active = np.sort(active[best[:left]]) if left < len(active) else active[best]
+    return counts, active
+
+
+def stack_of(scores: np.ndarray, rows: int, mode: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the scores of each candidate in the order in which it is judged; see `HALVED`."""
+    n_candidates, size = scores.shape
+    if mode == 0:
+        return np.take_along_axis(scores, rng.integers(size, size=(n_candidates, rows)), axis=1)
+    if mode == 1:
+        return scores[:, rng.integers(size, size=rows)]
+    if mode == 2:
+        return rng.permuted(scores, axis=1)
+    return scores[:, rng.permutation(size)]
+
+
+def regrets(scores: np.ndarray, chosen: np.ndarray, share: float, method: str, seed: int = SEED) -> np.ndarray:
+    """Return by how much the candidate named in each run falls short of the best of its set."""
+    runs, n_candidates = chosen.shape
+    budget = int(share * n_candidates * scores.shape[1] + 1e-9)
+    means = scores.mean(axis=1)[chosen]
+    if method in INDEPENDENT:
+        named = simulate(INDEPENDENT[method], TableBandits(scores, chosen), budget, seed).recommended
+    else:
+        named = np.array([_named(scores[row], budget, method, [seed, run]) for run, row in enumerate(chosen)])
+    return means.max(axis=1) - means[np.arange(runs), named]
+
+
+def _named(scores: np.ndarray, budget: int, method: str, seed: list[int]) -> int:
+    rng = np.random.default_rng(seed)
+    if method == "top two":
+        stack = np.ascontiguousarray(stack_of(scores, 0, 3, rng))
+        return int(adjusted_means(stack, top_two(stack, budget)).argmax())
+    mode = HALVED.get(method, 3)
+    stages = shared.stage_rows(len(scores), scores.shape[1] if mode > 1 else budget, budget)
+    stack = np.ascontiguousarray(stack_of(scores, stages[-1][1], mode, rng))
+    counts, left = halve(stack, stages)
+    if method == "halving":
+        means = adjusted_means(stack, counts)
+        left = np.sort(left[counts[left] == counts.max()])
+        return int(left[means[left].argmax()])
+    return int(left[0])
+
+
+# --- the studies -----------------------------------------------------------------------------------------
+
+
+def cells(runs: int = RUNS) -> Any:
+    """Yield the cells of the study: a label, the scores, the sets of candidates and the share that is judged."""
+    for family in ("random", "near ties"):
+        for size in SIZES:
+            scores = alpaca().to_numpy().T
+            chosen = sets(scores, size, family, runs, SEED)
+            yield from ((("AlpacaEval", family, size, share), scores, chosen, share) for share in SHARES)
+    for contest in CONTESTS:
+        votes = captions(contest)
+        for family, size in ((f, s) for f in ("random", "top") for s in SIZES):
+            if votes is not None:
+                chosen = sets(votes, size, family, runs, SEED)
+                name = f"captions {contest}"
+                yield from (((name, family, size, share), votes, chosen, share) for share in SHARES[1:])
+
+
+METHODS = ("top two", "halving", *INDEPENDENT)
+COLUMNS = ["data", "family", "candidates", "share", "method"]
+
+
+def play(runs: int = RUNS, only: str = "") -> pd.DataFrame:
+    """Play all methods on all cells, or on those of one set of data; a row per cell and method.
+
+    Columns: mistakes and regret over the runs, and over the first block of them; `only_select` and `only_method`
+    count the runs in which only ``bai.select`` or only the method erred; `gain` and `gain_error` are the mean of the
+    method's regret minus that of ``bai.select``, and its standard error.
+    """
+    rows = []
+    for label, scores, chosen, share in cells(runs):
+        if label[0].startswith(only):
+            methods = (*METHODS, *HALVED) if label[0] == "AlpacaEval" else METHODS
+            found = {method: regrets(scores, chosen, share, method) for method in methods}
+            rows += [[*label, method, *_measured(lost, found["top two"])] for method, lost in found.items()]
+    columns = [*COLUMNS, "mistakes", "regret", "first_mistakes", "first_regret", "only_select", "only_method"]
+    return pd.DataFrame(rows, columns=[*columns, "gain", "gain_error"]).assign(runs=runs)
+
+
+def _measured(lost: np.ndarray, ours: np.ndarray) -> list[float]:
+    wrong, wrong_ours, gain = lost > 1e-12, ours > 1e-12, lost - ours
+    first = lost[:BLOCK]
+    counts = [int((wrong_ours & ~wrong).sum()), int((wrong & ~wrong_ours).sum())]
+    spread = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+    return [int(wrong.sum()), lost.mean(), int((first > 1e-12).sum()), first.mean(), *counts, gain.mean(), spread]
+
+
+def stored(name: str = "select") -> pd.DataFrame:
+    """Return a table that ships with the package: "select", "select_calibration" or "experiment_calibration".
+
+    Examples
+    --------
+    >>> stored()["data"].unique().tolist()
+    ['AlpacaEval', 'captions 603', 'captions 610', 'captions 618']
+    """
+    with resources.files("bai.book").joinpath(f"data/{name}.csv").open() as file:
+        return pd.read_csv(file)
+
+
+def replay(size: int = 12, share: float = 0.1) -> None:
+    """Play the first block of some cells of AlpacaEval again; raise RuntimeError unless it comes out as stored."""
+    table = stored().query("data == 'AlpacaEval' and candidates == @size and share == @share")
+    scores = alpaca().to_numpy().T
+    for row in table.itertuples():
+        chosen = sets(scores, size, str(row.family), RUNS, SEED)
+        if row.method not in INDEPENDENT:  # those are simulated, a block of 500 runs at a time
+            chosen = chosen[:BLOCK]
+        lost = regrets(scores, chosen, share, str(row.method))[:BLOCK]
+        if abs(lost.mean() - row.first_regret) > 1e-6 or (lost > 1e-12).sum() != row.first_mistakes:
+            raise RuntimeError(f"{row.method} on {row.family} has other results than stored; play the study again")
+
+
+def compared(table: pd.DataFrame, method: str) -> pd.Series:
+    """Return how ``bai.select`` does against a method, over all cells of a table: mistakes and regret, with p-values.
+
+    Mistakes: McNemar's test on all runs. Regret: a t-test on the gains of the cells, each divided by its regret.
+    """
+    ours, theirs = (table[table["method"] == name].reset_index(drop=True) for name in ("top two", method))
+    alone = theirs[["only_select", "only_method"]].sum()
+    ratio = np.log((ours["regret"] + 1e-4) / (theirs["regret"] + 1e-4))
+    return pd.Series(
+        {
+            "mistakes, select": ours["mistakes"].sum() / ours["runs"].sum(),
+            "mistakes, other": theirs["mistakes"].sum() / theirs["runs"].sum(),
+            "p (mistakes)": float(mcnemar(alone.iloc[0], alone.iloc[1])),
+            "regret, ratio": float(np.exp(ratio.mean())),
+            "p (regret)": float(ttest_1samp(ratio, 0).pvalue),
+        }
+    )
+
+
+# --- calibration -----------------------------------------------------------------------------------------
+
+
+def claims(runs: int = 40) -> pd.DataFrame:
+    """Return what ``bai.select`` claims in each run, and whether it was right: the probability, and the regret."""
+    rows = []
+    for label, scores, chosen, share in cells(runs):
+        budget = int(share * chosen.shape[1] * scores.shape[1] + 1e-9)
+        for run, row in enumerate(chosen):
+            stack = np.ascontiguousarray(stack_of(scores[row], 0, 3, np.random.default_rng([SEED, run])))
+            counts = top_two(stack, budget)
+            means = adjusted_means(stack, counts)
+            draws = certainty.plausible_means(means, shared.precision_matrix(_judged(stack, counts), counts))
+            best, lead = scores[row].mean(axis=1), int(means.argmax())
+            loss = float((draws.max(axis=1) - draws[:, lead]).mean())
+            rows.append([*label, float((draws.argmax(axis=1) == lead).mean()), loss, best.max() - best[lead]])
+    return pd.DataFrame(rows, columns=[*COLUMNS[:-1], "claim", "expected_loss", "regret"])
+
+
+def _judged(stack: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    return np.where(np.arange(stack.shape[1]) < counts[:, None], stack, np.nan)
+
+
+def experiment_claims(runs: int = 100, families: list[str] | None = None) -> pd.DataFrame:
+    """Return what experiments with the default policy claim on the families of the leaderboard, and what was true."""
+    rows = []
+    for name in families or leaderboard.FAMILIES:
+        family = leaderboard.FAMILIES[name]
+        problems, budget = family.make(runs, SEED), family.budgets[len(family.budgets) // 2]
+        order = np.tile(np.arange(problems.n_arms), (runs, 1))
+        rewards = problems.rewards(order, np.random.default_rng(SEED))
+        for run in range(runs):
+            pulled = [0] * problems.n_arms
+
+            def pull(arm: int, run: int = run, pulled: list[int] = pulled, rewards: Any = rewards) -> float:
+                pulled[arm] += 1
+                return float(rewards.draw(run, arm, pulled[arm] - 1))
+
+            answer = identify(None, pull, problems.n_arms, budget, seed=run)
+            lost = problems.means[run].max() - problems.means[run, answer.best]
+            rows.append([name, answer.probability_best[answer.best], answer.expected_loss, lost])
+    return pd.DataFrame(rows, columns=["family", "claim", "expected_loss", "regret"])
+
+
+def calibration(table: pd.DataFrame, edges: tuple[float, ...] = (0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.01)) -> pd.DataFrame:
+    """Return how often claims of about the same size were right.
+
+    Examples
+    --------
+    >>> few = pd.DataFrame({"claim": [0.6, 0.7, 0.97], "regret": [0.0, 0.1, 0.0]})
+    >>> calibration(few)["right"].tolist()
+    [0.5, 1.0]
+    """
+    bins = pd.cut(table["claim"], list(edges), right=False)
+    grouped = table.assign(right=table["regret"] <= 1e-12).groupby(bins, observed=True)
+    found = grouped.agg(runs=("claim", "size"), claimed=("claim", "mean"), right=("right", "mean"))
+    return found.set_axis([f"{b.left:g} to {min(b.right, 1):g}" for b in found.index], axis=0)
+
+
+def main() -> None:
+    """Play all studies and write their tables."""
+    play().to_csv(DATA / "select.csv", index=False, float_format="%.6g")
+    claims().to_csv(DATA / "select_calibration.csv", index=False, float_format="%.4g")
+    experiment_claims().to_csv(DATA / "experiment_calibration.csv", index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()
