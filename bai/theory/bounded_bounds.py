@@ -89,7 +89,7 @@ def _rho(deviations: np.ndarray, stage_budget: int, slack: float) -> float:
         return np.maximum(many, 2)
 
     low, high = 0.0, float(reached(np.full(deviations.size, stage_budget)).min())
-    for _ in range(50):
+    for _ in range(36):
         middle = (low + high) / 2
         low, high = (middle, high) if needed(middle).sum() <= stage_budget else (low, middle)
     return float(reached(needed(low)).min())
