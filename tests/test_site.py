@@ -34,6 +34,14 @@ FACTS = """
   math: document.querySelectorAll(".math").length,
   plainMath: [...document.querySelectorAll(".math")].filter(e => !e.querySelector("mjx-container"))
     .map(e => e.textContent.slice(0, 80)),
+  // Statements must fit on a phone; other formulas may scroll, and a shadow says so.
+  cutStatements: [...document.querySelectorAll(".proof div.math")].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => `${e.closest(".proof").id} by ${e.scrollWidth - e.clientWidth} px`),
+  unsignedScroll: [...document.querySelectorAll("div.math, .table-scroll")]
+    .filter(e => e.scrollWidth > e.clientWidth + 1 && !getComputedStyle(e).backgroundImage.includes("gradient"))
+    .map(e => e.textContent.slice(0, 80)),
+  tinyText: [...document.querySelectorAll("a.plot img")].filter(i => i.clientWidth)
+    .map(i => [i.getAttribute("src"), i.clientWidth]),
   brokenMath: [...document.querySelectorAll("mjx-merror, mjx-mtext[style*=red]")]  // red: an unknown macro
     .map(e => e.outerHTML.slice(0, 200)),
 })
@@ -47,6 +55,10 @@ async () => {
   if (solutions.length) await new Promise(resolve => setTimeout(resolve, 500));
   return [...open, ...solutions.filter(e => !shown(e))].map(e => e.id);
 }
+"""
+CUT_CODE = """
+() => [...document.querySelectorAll("div.cell_input pre")]
+  .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 80))
 """
 # What would take axe a minute a page: formulas, which are MathJax's to make accessible, and all but one token of each
 # kind in highlighted code.
@@ -126,11 +138,15 @@ def visits(site):
         seen = page.evaluate(FACTS)
         seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
         seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        page.set_viewport_size({"width": 1280, "height": 900})
+        page.set_viewport_size({"width": 1400, "height": 900})
+        seen["cutCode"] = page.evaluate(CUT_CODE)
         page.evaluate(THIN_OUT)
         rules = {"color-contrast": {"enabled": False}}
         options = {"preload": False, "resultTypes": ["violations"], "rules": rules}
         seen["axe"] = Axe().run(page, options=options).response["violations"] + page.evaluate(CONTRAST)
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        seen["dark"] = page.evaluate(CONTRAST)
+        page.evaluate("document.documentElement.dataset.theme = 'light'")
         seen["noise"] = list(noise)
         visits[name] = seen
     page.close()
@@ -243,6 +259,71 @@ def test_axe_finds_no_serious_violation(visits):
         and not any(rule["id"] == known and part in node["html"] for known, part in AXE_EXCEPTIONS)
     }
     assert found == set()
+
+
+@needs_chromium
+def test_text_has_contrast_on_dark_pages_too(visits):
+    serious = [
+        (name, node["html"][:120])
+        for name, seen in visits.items()
+        for rule in seen["dark"]
+        for node in rule["nodes"]
+        if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+@needs_chromium
+def test_statements_fit_on_a_phone_and_what_scrolls_says_so(visits):
+    assert wrong(visits, "cutStatements") == {}
+    assert wrong(visits, "unsignedScroll") == {}
+
+
+@needs_chromium
+def test_no_line_of_code_is_cut_on_a_laptop(visits):
+    assert wrong(visits, "cutCode") == {}
+
+
+@needs_chromium
+def test_no_text_in_a_figure_is_under_ten_pixels_on_a_phone(site, visits):
+    html, _, _ = site
+    small = set()
+    for name, seen in visits.items():
+        for source, shown in seen["tinyText"]:
+            svg = (html / name).parent.joinpath(source).read_text(encoding="utf-8")
+            width = float(re.search(r'viewBox="\S+ \S+ (\S+)', svg)[1])
+            sizes = [float(size) for size in re.findall(r"font: (?:\w+ )*([\d.]+)px", svg)]
+            sizes += [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg)]
+            if sizes and min(sizes) * shown / width < 10 and not tiny_exponents_only(svg, shown / width):
+                small.add((name, round(min(sizes) * shown / width, 1)))
+    assert small == set()
+
+
+def tiny_exponents_only(svg, scale):
+    """Whether only sub- and superscripts of formulas are small: they are, in any book."""
+    plain = re.findall(r'<text style="font: (?:\w+ )*([\d.]+)px', svg)
+    return all(float(size) * scale >= 10 for size in plain)
+
+
+def test_figures_have_a_light_and_a_dark_copy_and_no_slab_behind_them(build):
+    html, _ = build
+    drawings = list((html / "_images").glob("*-light.svg"))
+    assert len(drawings) > 40
+    for light in drawings:
+        dark = light.with_name(light.name.replace("-light", "-dark"))
+        texts = light.read_text(encoding="utf-8"), dark.read_text(encoding="utf-8")
+        assert "#262626" in texts[0] and "#262626" not in texts[1]
+        assert not any('<g id="patch_1">' in text for text in texts)
+
+
+def test_redrawn_figures_of_the_paper_carry_a_badge(build):
+    html, _ = build
+    badges = [
+        badge
+        for page in (html / "chapters").glob("*.html")
+        for badge in re.findall(r'class="badge-of-the-paper">([^<]*)<', page.read_text(encoding="utf-8"))
+    ]
+    assert {f"Figure {n} of the paper" for n in (1, 2, 3, 4, 5, 6)} <= {badge.rstrip(".") for badge in badges}
 
 
 @needs_chromium
