@@ -96,9 +96,10 @@ def plan(
     table = sweep(policy, problems, budgets, seed, progress=False)
     columns = ["budget", "mistake_rate", "low", "high", "regret", "regret_error"]
     curve = pd.DataFrame(table[columns]).sort_values("budget", kind="stable", ignore_index=True)
-    enough = curve["mistake_rate"] <= mistakes if regret is None else curve["regret"] <= regret
+    found = curve["mistake_rate"] if regret is None else curve["regret"]
+    enough = np.flatnonzero(found.to_numpy() <= (mistakes if regret is None else regret))
     goal = f"mistakes at most {mistakes:g}" if regret is None else f"regret at most {regret:g}"
-    return Plan(policy, int(curve["budget"][enough].iloc[0]) if enough.any() else None, curve, goal)
+    return Plan(policy, int(curve["budget"].to_numpy()[enough[0]]) if enough.size else None, curve, goal)
 
 
 def _problems(pilot: Any, means: Any, variances: Any, seed: int, runs: int = 2000) -> GaussianBandits:
