@@ -222,9 +222,7 @@ def replay(size: int = 12, share: float = 0.1) -> None:
         method = str(row["method"])
         lost = regrets(scores, chosen, share, method)[:BLOCK]
         if abs(lost.mean() - row["first_regret"]) > 1e-6 or (lost > 1e-12).sum() != row["first_mistakes"]:
-            raise RuntimeError(
-                f"{method} on {row['family']} has other results than stored; play it again"
-            )
+            raise RuntimeError(f"{method} on {row['family']} has other results than stored; play it again")
 
 
 def compared(table: pd.DataFrame, method: str) -> pd.Series:
@@ -241,7 +239,7 @@ def compared(table: pd.DataFrame, method: str) -> pd.Series:
             "mistakes, other": theirs["mistakes"].sum() / theirs["runs"].sum(),
             "p (mistakes)": float(mcnemar(alone.iloc[0], alone.iloc[1])),
             "regret, ratio": float(np.exp(ratio.mean())),
-            "p (regret)": float(ttest_1samp(ratio, 0)[1]),
+            "p (regret)": float(np.asarray(ttest_1samp(ratio, 0))[1]),
         }
     )
 
