@@ -310,7 +310,10 @@ class Experiment:
         size = None if n is None else checks.integer("n", n, least=1)
         self._go_on()
         if self._answer is not None:
-            raise ValueError(f"the experiment is done, the best arm is {self.best}; there is nothing left to ask")
+            raise ValueError(
+                f"the experiment is done with its budget of {self.budget:g}, the best arm is {self.best}; "
+                "there is nothing left to ask"
+            )
         if size is not None:
             batch = self._forecast(size)
             self.outstanding += batch
