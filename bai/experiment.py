@@ -116,15 +116,18 @@ class Experiment:
         self.costs: list[float] | None = None if costs is None else _costs(costs, self.n_arms)
         self.earlier: list[tuple[int, float]] = [self._pair(pair) for pair in self._pairs(earlier)]
         self.budget: float = self._check_budget(budget)
+        if self.budget / min(self.costs or [1.0]) > state.LARGEST_BUDGET:
+            raise ValueError(f"budget is {self.budget:g}, more than {state.LARGEST_BUDGET:,} pulls; take a smaller one")
         self.history: list[Report] = []
         self.outstanding: list[int] = []
         self._start()
 
     def _pairs(self, earlier: Any) -> list[Any]:
-        return checks.sequence("earlier", earlier, "a sequence of pairs of an arm and its reward")
+        table = np.asarray(earlier).tolist() if getattr(earlier, "ndim", 1) == 2 else earlier
+        return checks.sequence("earlier", table, "a sequence of pairs of an arm and its reward")
 
     def _pair(self, pair: Any) -> tuple[int, float]:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
             checks.wrong_type("an entry of earlier", pair, "a pair of an arm and its reward")
         arm = checks.integer("arm in earlier", pair[0], least=0, below=self.n_arms)
         return arm, checks.reward("reward in earlier", pair[1])
@@ -133,7 +136,8 @@ class Experiment:
         """Return the budget, in pulls or in the unit of the costs, or raise an error unless the policy can play."""
         if self.costs is None and not self.earlier:
             return check_game(self.policy, None, budget, self.n_arms)
-        check_game(self.policy, None, self.policy.least_budget(self.n_arms), self.n_arms)
+        least_pulls = self.policy.least_budget(self.n_arms) if isinstance(self.policy, Policy) else 1
+        check_game(self.policy, None, least_pulls, self.n_arms)
         if not self.policy.anytime:
             name = "costs" if self.costs is not None else "earlier"
             raise ValueError(
@@ -306,7 +310,10 @@ class Experiment:
         size = None if n is None else checks.integer("n", n, least=1)
         self._go_on()
         if self._answer is not None:
-            raise ValueError(f"the experiment is done, the best arm is {self.best}; there is nothing left to ask")
+            raise ValueError(
+                f"the experiment is done with its budget of {self.budget:g}, the best arm is {self.best}; "
+                "there is nothing left to ask"
+            )
         if size is not None:
             batch = self._forecast(size)
             self.outstanding += batch

@@ -11,6 +11,7 @@ import pandas as pd
 
 from . import certainty, checks
 from .experiment import DEFAULT_POLICY, Experiment
+from .play import check_game
 from .policies.base import Policy
 from .problems import GaussianBandits
 from .study import sweep
@@ -86,19 +87,22 @@ def plan(
     120
     """
     policy = DEFAULT_POLICY if policy is None else policy
+    if not isinstance(policy, Policy):
+        check_game(policy, None, 1, 2)
     seed = checks.integer("seed", seed, 0, below=None)
     mistakes = checks.number("mistakes", mistakes, above=0, below=1)
     regret = None if regret is None else checks.number("regret", regret, above=0)
     problems = _problems(pilot, means, variances, seed)
     if budgets is None:
-        first = max(policy.least_budget(problems.n_arms), 10 * problems.n_arms) if isinstance(policy, Policy) else 1
+        first = max(policy.least_budget(problems.n_arms), 10 * problems.n_arms)
         budgets = [first * 2**step for step in range(STEPS)]
     table = sweep(policy, problems, budgets, seed, progress=False)
     columns = ["budget", "mistake_rate", "low", "high", "regret", "regret_error"]
     curve = pd.DataFrame(table[columns]).sort_values("budget", kind="stable", ignore_index=True)
-    enough = curve["mistake_rate"] <= mistakes if regret is None else curve["regret"] <= regret
+    found = curve["mistake_rate"] if regret is None else curve["regret"]
+    enough = np.flatnonzero(found.to_numpy() <= (mistakes if regret is None else regret))
     goal = f"mistakes at most {mistakes:g}" if regret is None else f"regret at most {regret:g}"
-    return Plan(policy, int(curve["budget"][enough].iloc[0]) if enough.any() else None, curve, goal)
+    return Plan(policy, int(curve["budget"].to_numpy()[enough[0]]) if enough.size else None, curve, goal)
 
 
 def _problems(pilot: Any, means: Any, variances: Any, seed: int, runs: int = 2000) -> GaussianBandits:

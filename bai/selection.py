@@ -193,7 +193,7 @@ def select(
     Parameters
     ----------
     candidates : sequence
-        Anything; their `str` is their label.
+        Anything; their `repr`, shortened, is their label.
     evaluate : callable
         ``evaluate(candidate, example)`` returns a score, more is better, or None if there is none.
     examples : sequence
@@ -226,7 +226,7 @@ def select(
     --------
     >>> import bai
     >>> texts = ["abc", "ab", "cab"] * 20
-    >>> answer = bai.select(["ab", "abc", "b"], lambda prompt, text: float(prompt in text), texts, budget=60)
+    >>> answer = bai.select(["c", "abc", "b"], lambda prompt, text: float(prompt in text), texts, budget=60)
     >>> answer.best, answer.judged
     ('b', 60)
     """
@@ -396,5 +396,8 @@ def _bar(total: int, progress: bool | None) -> Any:
 
 def _labels(candidates: list[Any]) -> list[str]:
     """Return a short label for every candidate, no two alike."""
-    shown = [checks.shown(" ".join(str(candidate).split()), 42)[1:-1] for candidate in candidates]
+    shown = [checks.shown(candidate, 42) for candidate in candidates]
+    shown = [
+        text[1:-1] if isinstance(candidate, str) else text for text, candidate in zip(shown, candidates, strict=True)
+    ]
     return [label if shown.count(label) == 1 else f"{number}: {label}" for number, label in enumerate(shown)]

@@ -133,7 +133,7 @@ def stage_rows(n_candidates: int, n_examples: int, budget: int) -> list[tuple[in
     >>> stage_rows(8, 1000, 240)
     [(8, 10), (4, 30), (2, 70)]
     >>> stage_rows(8, 40, 240)
-    [(8, 16), (4, 40)]
+    [(8, 20), (4, 40)]
     """
     sizes = [n_candidates]
     while sizes[-1] > 2:

@@ -9,6 +9,7 @@ random examples there are per callable.
 import dataclasses
 import datetime
 import inspect
+import numbers
 import os
 import re
 import types
@@ -93,6 +94,10 @@ def a_report(arm, reward, confidence, m, epsilon):
     assert an_interval((experiment.chances(m, epsilon), np.ones(3)))
     assert len(experiment.summary(confidence)) == 3
     return experiment
+
+
+def any_score(candidate, example):
+    return 1.0 if isinstance(candidate, numbers.Real) and candidate == example else 0.5
 
 
 def summary_plot(table, ax):
@@ -185,7 +190,7 @@ CALLS = {
     "select": Call(
         bai.select,
         {
-            **{"candidates": [1.0, 2.0, 3.0], "evaluate": min, "examples": [1.0, 2.0, 3.0, 4.0], "budget": 10},
+            **{"candidates": [1.0, 2.0, 3.0], "evaluate": any_score, "examples": [1.0, 2.0, 3.0, 4.0], "budget": 10},
             **{"seed": 3, "minimise": True, "policy": "halving", "executor": None, "batch": 2, "retries": 0},
             **{"file": None, "progress": False},
         },
@@ -477,7 +482,7 @@ def plain(result):
     if isinstance(result, bai.Bandits):
         return type(result).__name__, result.fingerprint()
     if isinstance(result, bai.Selection):
-        return result.index, result.counts.tolist(), result.scores.tolist()
+        return result.index, result.counts.tolist(), np.nan_to_num(result.scores).tolist()
     if isinstance(result, bai.Plan):
         return result.curve.to_dict()
     if isinstance(result, bai.Experiment):

@@ -215,13 +215,14 @@ def replay(size: int = 12, share: float = 0.1) -> None:
     """Play the first block of some cells of AlpacaEval again; raise RuntimeError unless it comes out as stored."""
     table = stored().query("data == 'AlpacaEval' and candidates == @size and share == @share")
     scores = alpaca().to_numpy().T
-    for row in table.itertuples():
-        chosen = sets(scores, size, str(row.family), RUNS, SEED)
-        if row.method not in INDEPENDENT:  # those are simulated, a block of 500 runs at a time
+    for row in table.to_dict("records"):
+        chosen = sets(scores, size, row["family"], RUNS, SEED)
+        if row["method"] not in INDEPENDENT:  # those are simulated, a block of 500 runs at a time
             chosen = chosen[:BLOCK]
-        lost = regrets(scores, chosen, share, str(row.method))[:BLOCK]
-        if abs(lost.mean() - row.first_regret) > 1e-6 or (lost > 1e-12).sum() != row.first_mistakes:
-            raise RuntimeError(f"{row.method} on {row.family} has other results than stored; play the study again")
+        method = str(row["method"])
+        lost = regrets(scores, chosen, share, method)[:BLOCK]
+        if abs(lost.mean() - row["first_regret"]) > 1e-6 or (lost > 1e-12).sum() != row["first_mistakes"]:
+            raise RuntimeError(f"{method} on {row['family']} has other results than stored; play it again")
 
 
 def compared(table: pd.DataFrame, method: str) -> pd.Series:
@@ -238,7 +239,7 @@ def compared(table: pd.DataFrame, method: str) -> pd.Series:
             "mistakes, other": theirs["mistakes"].sum() / theirs["runs"].sum(),
             "p (mistakes)": float(mcnemar(alone.iloc[0], alone.iloc[1])),
             "regret, ratio": float(np.exp(ratio.mean())),
-            "p (regret)": float(ttest_1samp(ratio, 0).pvalue),
+            "p (regret)": float(np.asarray(ttest_1samp(ratio, 0))[1]),
         }
     )
 
