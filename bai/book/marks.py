@@ -68,7 +68,7 @@ class Moodle(Marks):
 
 
 class Canvas(Marks):
-    """A file for *Import* in the gradebook of Canvas: students by their ID, a column with the name of the assignment."""
+    """A file for *Import* in the gradebook of Canvas: students by their ID, and a column for the assignment."""
 
     file = "canvas.csv"
 
