@@ -86,7 +86,7 @@ def tex(content, options):
     return f"{left}{html.escape(content, quote=False)}{right}"
 
 
-STATEMENT = re.compile(r"^(`{3,})\{prf:(\w+)\} ?(.*)\n(.*?)^\1\s*$", re.M | re.S)
+STATEMENT = re.compile(r"^(`{3,})\{prf:(\w+)\} ?([^\n]*)\n(.*?)^\1\s*$", re.M | re.S)
 
 
 def slides(notebook):
@@ -113,9 +113,9 @@ def slides(notebook):
 
 SLIDES = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="../../_static/slides.css">{mathjax}</head>
+<style>{style}</style>{mathjax}</head>
 <body><main>{slides}</main><p class="help">Arrow keys or a tap turn the page; print gives a PDF.</p>
-<script src="../../_static/slides.js"></script></body></html>"""
+<script>{script}</script></body></html>"""
 
 
 def write_slides(app, exception):
@@ -128,10 +128,13 @@ def write_slides(app, exception):
         r"<script[^>]*>window\.MathJax.*?</script>|<script[^>]*[Mm]ath[Jj]ax[^>]*></script>", page, re.S
     )
     mathjax = "".join(scripts).replace('src="../_static', 'src="../../_static')
+    style, script = (Path(__file__).with_name(f"slides.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     for name in quizzes():
         notebook = notebooks()[f"chapters/{name}"]
         body = "".join(f"<section>{slide}</section>" for slide in slides(notebook))
-        text = SLIDES.format(title=html.escape(plain(title(notebook))), mathjax=mathjax, slides=body)
+        text = SLIDES.format(
+            title=html.escape(plain(title(notebook))), mathjax=mathjax, slides=body, style=style, script=script
+        )
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
 
 
@@ -161,7 +164,5 @@ class ReadingTimes(SphinxDirective):
 def setup(app):
     for name, directive in (("quiz", Quiz), ("slide-list", SlideList), ("reading-times", ReadingTimes)):
         app.add_directive(name, directive)
-    app.add_js_file("quiz.js", loading_method="defer")
-    app.add_css_file("quiz.css")
     app.connect("build-finished", write_slides)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

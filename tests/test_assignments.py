@@ -351,7 +351,7 @@ def test_results_made_by_hand_are_refused(text):
 # --- the real nbgrader, from the first command of the instructor's guide to the last
 
 ANSWERS = {  # what students hand in: solution cells that replace the stubs
-    "reference": {},
+    "reference": {"explanation": "With four arms the two cannot be told apart."},
     "looping": VARIANTS["1_halving"]["WRONG"]["a third rounded down"][0]
     | {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
     "careless": {
