@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 
-# nbgrader runs this file with a name that it defines; nothing else can import it.
-collect_ignore = ["chapters/assignments/nbgrader_config.py"]
+# nbgrader and JupyterHub run these files with a name that they define; nothing else can import them.
+collect_ignore = ["chapters/assignments/nbgrader_config.py", "deploy/jupyterhub_config.py"]
 
 # Files by the time they take, the longest first: two processes then finish at nearly the same time.
 SLOWEST = [

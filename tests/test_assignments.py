@@ -16,11 +16,13 @@ import runpy
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tools"))
@@ -349,7 +351,7 @@ def test_results_made_by_hand_are_refused(text):
 # --- the real nbgrader, from the first command of the instructor's guide to the last
 
 ANSWERS = {  # what students hand in: solution cells that replace the stubs
-    "reference": {},
+    "reference": {"explanation": "With four arms the two cannot be told apart."},
     "looping": VARIANTS["1_halving"]["WRONG"]["a third rounded down"][0]
     | {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
     "careless": {
@@ -359,6 +361,15 @@ ANSWERS = {  # what students hand in: solution cells that replace the stubs
         "score": "open('notes.txt', 'w').write('x')\nimport sys\n\ndef score(means, named):\n    sys.exit(1)",
         "plan": "def stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
     },
+}
+
+
+ARCHIVES = {  # as the platforms name the files in what they offer for download
+    "CS-Assignment 1-4711.zip": [
+        "Ann Lee_1001_assignsubmission_file/1_halving.ipynb",
+        "Bo Li_1002_assignsubmission_file_1_halving.ipynb",
+    ],
+    "submissions.zip": ["diazeva_2001_90001_1_halving.ipynb", "poefay_LATE_2002_90002_1_halving-2.ipynb"],
 }
 
 
@@ -395,6 +406,13 @@ def course(tmp_path_factory):
     nbgrader("autograde", "1_halving")
     nbgrader("generate_feedback", "1_halving")
     nbgrader("export")
+    archives = folder / "downloaded" / "1_halving" / "archive"
+    archives.mkdir(parents=True)
+    for file, names in ARCHIVES.items():
+        with zipfile.ZipFile(archives / file, "w") as archive:
+            for name in names:
+                archive.write(folder / "submitted" / "reference" / "1_halving" / "1_halving.ipynb", name)
+    nbgrader("zip_collect", "1_halving", "--force")
     return folder, release, said
 
 
@@ -465,3 +483,85 @@ def test_feedback_reveals_no_hidden_test(course):
 
 def test_files_written_by_a_student_are_gone(course):
     assert list(course[0].rglob("notes.txt")) == []
+
+
+# --- delivery
+
+
+def test_archives_of_moodle_and_canvas_are_collected(course):
+    folder, _, said = course
+    assert said["zip_collect"].returncode == 0, said["zip_collect"].stderr
+    found = {path.parts[-3] for path in folder.glob("submitted/*/1_halving/1_halving.ipynb")}
+    assert {"1001", "1002", "2001", "2002"} <= found
+
+
+def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
+    from nbgrader.api import Gradebook
+
+    from bai.book import marks
+
+    rows = {}
+    with Gradebook(f"sqlite:///{course[0]}/gradebook.db") as gradebook:
+        for kind in (marks.Moodle, marks.Canvas, marks.Waiting):
+            file = tmp_path / f"{kind.__name__}.csv"
+            kind(to=str(file), assignment=["1_halving"]).export(gradebook)
+            rows[kind.__name__] = list(csv.DictReader(file.open(encoding="utf-8")))
+    worth = sum(graded(source("1_halving")).values())
+    moodle = {row["Identifier"]: row for row in rows["Moodle"]}
+    assert list(moodle["Participant reference"]) == ["Identifier", "Full name", "Grade", "Maximum Grade"]
+    assert float(moodle["Participant reference"]["Grade"]) == worth
+    canvas = {row["ID"]: row for row in rows["Canvas"]}
+    assert list(canvas["reference"]) == ["Student", "ID", "Section", "1_halving"]
+    assert float(canvas["reference"]["1_halving"]) == worth
+    waiting = {row["student_id"]: row for row in rows["Waiting"]}
+    assert waiting["reference"]["waits for a person"] == "explanation" and waiting["reference"]["open points"] == "4"
+
+
+def test_recipes_fit_the_project():
+    recipe = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
+    steps = re.findall(r"^(\w+) (.*)", re.sub(r"\\\n", " ", recipe), re.M)
+    assert steps[0][0] == "FROM" and {step for step, _ in steps} <= {
+        "FROM",
+        "ENV",
+        "WORKDIR",
+        "COPY",
+        "RUN",
+        "ENTRYPOINT",
+        "CMD",
+    }
+    for step, rest in steps:
+        if step == "COPY":
+            assert all((ROOT / file).exists() for file in rest.split()[:-1]), rest
+        if step in ("ENTRYPOINT", "CMD"):
+            assert json.loads(rest)
+    assert "-m bai.book.warm" in recipe and "--require-hashes" in recipe and "--network none" in recipe
+    config = runpy.run_path(str(ROOT / "deploy" / "jupyterhub_config.py"), {"get_config": lambda: Config()})
+    assert config["c"].DockerSpawner.image == "bai-grading"
+
+
+# --- editions
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=NAMES)
+def test_another_edition_has_other_numbers_and_full_marks_for_its_solution(file):
+    from make_course import edition
+
+    other = edition(file, 2027)
+    same = [ours.source == theirs.source for ours, theirs in zip(source(file.stem).cells, other.cells, strict=True)]
+    assert same.count(False) >= 8
+    assert failed(file.stem, {}, other) == {}
+
+
+def test_a_course_lies_outside_the_repository_with_an_overlay_of_its_own(tmp_path):
+    import make_course
+
+    hidden = tmp_path / "overlay" / "1_halving" / "score-hidden.py"
+    hidden.parent.mkdir(parents=True)
+    hidden.write_text("assert score([[1.0, 0.0]], [0])[0] == 0, 'ours'")
+    make_course.main("7", str(tmp_path))
+    made = nbformat.read(tmp_path / "source" / "1_halving" / "1_halving.ipynb", as_version=4)
+    assert any("'ours'\n### END HIDDEN" in cell.source for cell in made.cells)
+    tasks, solutions = (tmp_path / name for name in ("exercises.md", "exercises_solutions.md"))
+    assert "Solution" not in tasks.read_text() and solutions.read_text().count("**Solution.**") >= 8
+    with pytest.raises(SystemExit, match="public repository"):
+        make_course.main("7", str(ROOT / "chapters" / "course"))

@@ -30,14 +30,9 @@ def reference(notebook):
     namespace = {"__name__": "reference"}
     for cell in notebook.cells:
         kind = cell.metadata.get("nbgrader", {})
-        if (
-            cell.cell_type == "code"
-            and kind
-            and not kind["grade"]
-            and re.search(r"^(def|import|from) ", cell.source, re.M)
-        ):
-            if kind["grade_id"] != "setup":
-                exec(cell.source, namespace)
+        ours = cell.cell_type == "code" and kind and not kind["grade"] and kind["grade_id"] != "setup"
+        if ours and re.search(r"^(def|import|from) ", cell.source, re.M):
+            exec(cell.source, namespace)
     return namespace
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 def check(
     got: Any, expected: Any, case: str, look: str = "", slips: dict[str, Any] | None = None, rel: float = 1e-9
-) -> None:
-    """Raise an AssertionError unless the answer is right.
+) -> bool:
+    """Raise an AssertionError unless the answer is right; return True.
 
     Whole numbers, text and truth values must be equal, other numbers equal up to rounding; lists, tuples and arrays
     count as the same. The first line of the message tells the case, the following ones the likely mistake and where to
@@ -34,6 +34,7 @@ def check(
     Examples
     --------
     >>> check([5, 10], np.array([5, 10]), "variances 1 and 2, 15 pulls")
+    True
     >>> check(21, 22, "gap 0.5", "Task 3: N is the smallest number that suffices", {"rounded down": 21})
     Traceback (most recent call last):
     AssertionError: gap 0.5: expected 22, got 21
@@ -41,7 +42,7 @@ def check(
     Look at: Task 3: N is the smallest number that suffices.
     """
     if same(got, expected, rel):
-        return
+        return True
     lines = [f"{case}: expected {shown(expected)}, got {shown(got)}"]
     named = [name for name, value in (slips or {}).items() if same(got, value, rel) and not same(value, expected, rel)]
     lines += [f"This is what you get if you make the mistake: {name}." for name in named[:1]]

@@ -270,7 +270,7 @@ class Session:
             return many([arguments])[0]
 
         one.__name__ = name
-        one.many = many
+        vars(one)["many"] = many  # for `bai.book.checking.calls`
         return one
 
     def worker(self, rule: tuple[str, ...]) -> Worker:
@@ -342,13 +342,13 @@ class IsolatedExecute(Execute):
     course = Unicode(help="The folder of the course, with `source`.").tag(config=True)
     seconds = Integer(SECONDS, help="For all calls of one test together.").tag(config=True)
 
-    def preprocess(self, nb: Any, resources: Any, **options: Any) -> tuple[Any, Any]:
+    def preprocess(self, nb: Any, resources: Any = None, km: Any = None) -> tuple[Any, Any]:
         names = resources["nbgrader"]
         file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
         written = [cell.source for cell in nb.cells]
         for cell, text in zip(nb.cells, isolate(nb, nbformat.read(file, as_version=4), self.seconds), strict=True):
             cell.source = text
-        nb, resources = super().preprocess(nb, resources, **options)
+        nb, resources = super().preprocess(nb, resources, km)
         for cell, text in zip(nb.cells, written, strict=True):
             cell.source = text
             for output in cell.get("outputs", ()):

@@ -90,9 +90,10 @@ def encode(value: Any) -> Any:
         return ["generator", encode(value.bit_generator.state)]
     if hasattr(value, "to_numpy"):
         return encode(value.to_numpy())
-    for kind, base in ((int, numbers.Integral), (float, numbers.Real), (str, str)):
-        if isinstance(value, base):
-            return kind(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Real):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
     raise TypeError(f"it gives a {type(value).__name__}; return numbers, text, or lists and arrays of them")
 
 
@@ -267,12 +268,14 @@ class Answers:
         """Execute a cell; return what it printed, the value of its last line included."""
         printed = io.StringIO()
         tree = ast.parse(source)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1] if tree.body else None
         file = f"<cell {name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            if isinstance(last, ast.Expr):
+                tree.body.pop()
             exec(compile(tree, file, "exec"), self.namespace)
-            if last is not None:
+            if isinstance(last, ast.Expr):
                 value = eval(compile(ast.Expression(last.value), file, "eval"), self.namespace)
                 if value is not None:
                     print(repr(value))
@@ -333,9 +336,9 @@ def main(control: socket.socket, with_bai: bool) -> None:
 
         import bai.book.warm
 
-        bai.book.warm.warm()
-        caching.IndexDataCacheFile.save = lambda *a: None  # compiled code is read, never written
-        caching._CacheLocator.ensure_cache_path = lambda *a: None
+        bai.book.warm.compile_all()
+        for place, name in ((caching.IndexDataCacheFile, "save"), (caching._CacheLocator, "ensure_cache_path")):
+            setattr(place, name, lambda *a: None)  # compiled code is read, never written
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         request, channels, _, _ = socket.recv_fds(control, 10_000, 1)

@@ -3,8 +3,8 @@
     python tests/assignments/run.py                 # the public edition: every mutant
     python tests/assignments/run.py --seeds 3       # and three other editions: every right and wrong answer
 
-A mutant is the reference with one small change: another operator, a constant that is one off, a comparison that includes
-or excludes its end, a clause left out. It must lose points. Those that lose none are listed; `survivors.toml` says why,
+A mutant is the reference with one small change: another operator, a constant one off, a comparison that includes or
+excludes its end, a clause left out. It must lose points. Those that lose none are listed; `survivors.toml` says why,
 and which of them behave as the reference does. Ends with status 1 if fewer than 95 % of those that differ lose points.
 """
 
@@ -23,7 +23,8 @@ from make_course import changed, edition, parameters  # noqa: E402
 from test_assignments import NAMES, SOURCES, VARIANTS, failed, solutions_of, source, tasks_of  # noqa: E402
 
 OPERATORS = {
-    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Div], ast.Pow: [ast.Mult],
+    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult],
+    ast.FloorDiv: [ast.Div], ast.Pow: [ast.Mult],
     ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
     ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq],
 }  # fmt: skip
