@@ -333,9 +333,9 @@ def main(control: socket.socket, with_bai: bool) -> None:
 
         import bai.book.warm
 
-        bai.book.warm.warm()
-        caching.IndexDataCacheFile.save = lambda *a: None  # compiled code is read, never written
-        caching._CacheLocator.ensure_cache_path = lambda *a: None
+        bai.book.warm.compile_all()
+        for place, name in ((caching.IndexDataCacheFile, "save"), (caching._CacheLocator, "ensure_cache_path")):
+            setattr(place, name, lambda *a: None)  # compiled code is read, never written
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         request, channels, _, _ = socket.recv_fds(control, 10_000, 1)

@@ -18,11 +18,11 @@ from bai.policies import REGISTRY, Policy
 from bai.problems import GaussianBandits, ReplayBandits, TableBandits
 
 
-def warm(policies: Sequence[type[Policy]] = REGISTRY) -> float:
+def compile_all(policies: Sequence[type[Policy]] = REGISTRY) -> float:
     """Play each policy on a small problem of each kind; return the seconds it took.
 
     >>> from bai import SH
-    >>> warm([SH]) > 0
+    >>> compile_all([SH]) > 0
     True
     """
     started = time.perf_counter()
@@ -40,4 +40,4 @@ def warm(policies: Sequence[type[Policy]] = REGISTRY) -> float:
 
 
 if __name__ == "__main__":
-    print(f"compiled, or found compiled, in {warm():.0f} seconds")
+    print(f"compiled, or found compiled, in {compile_all():.0f} seconds")
