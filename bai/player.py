@@ -14,14 +14,18 @@ class Player:
     """A policy in play: the arm that it pulls next, or its answer. Its arms are in random order."""
 
     def __init__(self, policy: Policy, n_arms: int, budget: int, seed: int):
-        self.policy, self.n_arms, self.budget, self.seed = policy, n_arms, budget, seed
+        self.policy: Policy = policy
+        self.n_arms: int = n_arms
+        self.budget: int = budget
+        self.seed: int = seed
         self._order = np.random.default_rng(seed).permutation(n_arms)
         self._known = policy.known(n_arms, budget).in_order(self._order[None]).of_run(0)
         if policy.randomised:
             self._known["rng"] = np.random.default_rng([seed, 1])
         self._used: list[float] = []  # rewards, in the order of the policy's pulls
         self._progress = Progress.begin(n_arms)
-        self.arm, self.answer = -1, None
+        self.arm: int = -1
+        self.answer: int | None = None
         resumed = policy.resume(n_arms, budget, self._progress, **self._known)
         self._can_resume = resumed is not None
         self._start(resumed or policy.steps(n_arms, budget, **self._known))

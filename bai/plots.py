@@ -7,6 +7,7 @@ import sys
 import zlib
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from . import checks
@@ -15,6 +16,7 @@ from .policies import REGISTRY, Policy
 try:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
+    from cycler import cycler
     from matplotlib.axes import Axes
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
@@ -44,7 +46,7 @@ def use_style() -> None:
             "axes.spines.right": False,
             "axes.grid": True,
             "axes.axisbelow": True,
-            "axes.prop_cycle": mpl.cycler(color=PALETTE),
+            "axes.prop_cycle": cycler(color=PALETTE),
             "axes.titlesize": 11,
             "axes.titlelocation": "left",
             "grid.color": GRID,
@@ -192,7 +194,8 @@ def summary_plot(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         checks.wrong_type("ax", ax, "axes of matplotlib, or None")
     ax = plt.gca() if ax is None else ax
     known = table[table["mean"].notna()]
-    error = [(known["mean"] - known["low"]).fillna(0), (known["high"] - known["mean"]).fillna(0)]
+    low, mean, high = (np.asarray(known[column], float) for column in ("low", "mean", "high"))
+    error = np.nan_to_num([mean - low, high - mean])
     ax.errorbar(known["mean"], range(len(known)), xerr=error, fmt="none", color="#0072B2", capsize=3)
     ax.scatter(known["mean"], range(len(known)), s=20 + 120 * known["pulls"] / max(1, known["pulls"].max()), zorder=3)
     columns = zip(known.index, known["pulls"], known["probability_best"], strict=True)

@@ -23,7 +23,7 @@ class ScoreFile:
     def __init__(self, path: str | os.PathLike[str], labels: list[str], n_examples: int):
         if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
             checks.wrong_type("file", path, "the name of a file")
-        self.path = Path(path)
+        self.path: Path = Path(path)
         try:
             possible = b"\0" not in os.fsencode(path) and not self.path.is_dir() and self.path.parent.is_dir()
             exists = possible and self.path.exists() and self.path.stat().st_size > 0

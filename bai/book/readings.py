@@ -96,10 +96,8 @@ def play_settings(
 
 
 def _mistakes(table: SweepTable) -> dict[Point, np.ndarray]:
-    return {
-        Point(row.n_arms, row.budget, row.policy): table.run_mistakes(row.policy, row.problem, row.budget)
-        for row in table.itertuples()
-    }
+    keys = zip(*(table[name].tolist() for name in ("n_arms", "budget", "policy", "problem")), strict=True)
+    return {Point(n_arms, budget, name): table.run_mistakes(name, at, budget) for n_arms, budget, name, at in keys}
 
 
 def play_synthetic(best_arm: str, runs: int = RUNS, seed: int = SEED) -> Played:
