@@ -23,12 +23,12 @@ class Blocks:
 
     sample: Bandits  # the ensemble as it was given, or instances that the function made
     first_runs: int  # runs to start with
-    again: bool  # whether more runs are those of the ensemble once more, in whole rounds
-    bytes: int  # that travel with a block to another process
-    block: Callable[[int, int], Block]  # what it takes to play a block, given its number and size, and no more
+    again: bool  # whether further runs play the ensemble once more, in whole rounds
+    bytes: int  # how many travel with a block to another process
+    block: Callable[[int, int], Block]  # just what it takes to play a block, given its number and size
 
     def sizes(self, runs: int) -> list[int]:
-        """Return the number of runs in each block, for so many runs in all, which are whole rounds."""
+        """Return the number of runs in each block, given the number in all, which must be whole rounds."""
         a_round = self.first_runs if self.again else runs
         last = a_round % BLOCK
         return ([BLOCK] * (a_round // BLOCK) + [last] * (last > 0)) * (runs // a_round)
@@ -37,8 +37,8 @@ class Blocks:
 def problem_blocks(name: str, problem: Any, seed: int, runs: Any, least: int) -> Blocks:
     """Return an ensemble or a function as blocks.
 
-    A function starts with `runs` if that is a number, otherwise with `least`. An ensemble is repeated until it has at
-    least so many.
+    A function starts with `runs` if that is a number, otherwise with `least`. An ensemble is repeated until it has
+    `least` runs or more.
     """
     if isinstance(problem, Bandits):
         size = len(problem.means)

@@ -1,12 +1,12 @@
 """What a study has played so far, in a file that survives whatever ends the study.
 
 The file is an SQLite database. A block of runs is added in one transaction, so after Ctrl-C, SIGKILL, a full disk or
-a power cut the file holds every block that was reported and no half of one. SQLite comes with Python, other programs
+a power cut the file holds every block that was reported and never half of one. SQLite comes with Python, other programs
 can read the file while the study writes, and adding a block costs the same after a million blocks. (A Parquet file
 cannot be added to: each save would write all of it again.)
 
 A file belongs to one study. It names the study, and each block carries a checksum that starts from that name, so
-what belongs elsewhere or was changed is noticed.
+a block that belongs elsewhere or was changed is noticed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class BlockResult(NamedTuple):
 
 
 class Checkpoint:
-    """An open file of a study; made if it does not exist.
+    """The open file of a study; created if it does not exist.
 
     Parameters
     ----------

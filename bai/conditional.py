@@ -34,7 +34,7 @@ from .sampling import gather, shuffle
 EDGES = np.arange(-38.0, 9.0)
 RULE = np.polynomial.legendre.leggauss(15)  # nodes and weights
 CHECK_RULE = np.polynomial.legendre.leggauss(7)
-PRECISION = 1e-7  # relative, of the rule with 7 points; that with 15 is far closer
+PRECISION = 1e-7  # relative, of the rule with 7 points; the one with 15 is far closer
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,8 +89,8 @@ def rao_blackwell(
     For Gaussian arms and policies whose pulls ignore the sample means: Unif, SH, SHVar and SHAdaVar, without reuse of
     samples. In every run the probability that a stage eliminates the best arm is computed, given the arms that are left
     and their pulls; which other arms are left is simulated. The estimate is unbiased, and reaches rates that plain
-    runs never see. Where it rests on few runs `Conditional.largest_share` says so; this happens to SHAdaVar when the
-    likeliest way to a mistake is that it pulls the best arm too seldom.
+    runs never see. Where it rests on few runs, `Conditional.largest_share` says so; this happens to SHAdaVar when it
+    errs mostly because it pulls the best arm too seldom.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _survivors(
     left = np.arange(runs)
     while left.size:
         drawn = means[left] + spread[left] * rng.standard_normal((left.size, n_arms))
-        # The highest, in the order of the arms. Noise that is too small to be seen leaves ties: to the lowest position.
+        # The highest, in the order of the arms. If noise is too small to be seen, ties go to the lowest position.
         highest = np.sort(np.argsort(-drawn, axis=1, kind="stable")[:, :survivors], axis=1)
         alive = (highest == best[left][:, None]).any(axis=1)
         kept[left[alive]] = highest[alive]
@@ -200,8 +200,8 @@ def _survivors(
 def above(x, means, spread, best, survivors, law):
     """Return the probability that at least `survivors` rivals of the best arm have a sample mean above x.
 
-    The law of the number of rivals above x, one rival at a time. Only positive terms are added, so that the smallest
-    probabilities keep their digits.
+    It builds up the distribution of the number of rivals above x, one rival at a time. Only positive terms are added,
+    so that the smallest probabilities keep their digits.
     """
     law[:] = 0.0
     law[0] = 1.0
@@ -244,7 +244,7 @@ def integrate(ends, means, spread, best, survivors):
             x = means[r, b] + ends[r, j] * spread[r, b]
             below[j] = 0.5 * erfc(-ends[r, j] / sqrt(2.0))
             beaten[j] = above(x, means[r], spread[r], b, survivors, law)
-            if j > 0:  # the chance of being beaten falls from left to right, so each panel has a least and a most
+            if j > 0:  # the chance of being beaten falls from left to right, so each panel has a lower bound
                 least += (below[j] - below[j - 1]) * beaten[j]
         for j in range(1, ends.shape[1]):
             if (below[j] - below[j - 1]) * beaten[j - 1] <= 1e-12 * least:

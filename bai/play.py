@@ -1,7 +1,7 @@
 """Play a policy on an ensemble: every run once, in blocks, with the same bits for any number of threads.
 
-All that plays, plays blocks: `simulate` here, `sweep` in `study.py`, `rao_blackwell` in `conditional.py`. A block of
-runs has its own stream of random numbers, which depends on the seed and the number of the block only.
+Everything is played in blocks: by `simulate` here, `sweep` in `study.py`, `rao_blackwell` in `conditional.py`. Each
+block of runs has its own stream of random numbers, which depends only on the seed and the number of the block.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .stats import wilson
 
 # The number of cores that this process may use.
 CORES: int = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-BLOCK = 500  # runs per block: long enough to drown the overhead of a block, short enough to share out
+BLOCK = 500  # runs per block: enough to outweigh the overhead of a block, few enough to share the work out
 Result = TypeVar("Result")
 
 
@@ -70,7 +70,7 @@ def block_generator(seed: int, block: int) -> np.random.Generator:
 def map_blocks(play: Callable[..., Result], bandits: Bandits, executor: Executor | None, threads: int) -> list[Result]:
     """Return ``play(bandits=..., block=...)`` for every block of an ensemble, in order.
 
-    Without an executor they are played by so many threads of our own.
+    Without an executor, `threads` threads of our own play them.
     """
     starts = range(0, bandits.runs, BLOCK)
     jobs = [{"bandits": bandits.select(slice(s, s + BLOCK)), "block": s // BLOCK} for s in starts]
@@ -118,7 +118,7 @@ def check_game(policy: Any, bandits: Any, budget: Any, n_arms: int | None = None
 
 
 def check_executor(executor: Any) -> Executor:
-    """Return the executor, or raise TypeError if it is none."""
+    """Return the executor, or raise TypeError if it is not one."""
     if not isinstance(executor, Executor):
         needed = "a concurrent.futures.Executor such as ThreadPoolExecutor(2), or None for threads on all cores"
         checks.wrong_type("executor", executor, needed)

@@ -16,13 +16,14 @@ from .policies import REGISTRY, Policy
 try:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
+    from cycler import cycler
     from matplotlib.axes import Axes
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
 
 OWN_COLORS, OWN_MARKERS = ("#444444", "#8B5A2B", "#6A5ACD", "#2F4F4F"), ("1", "2", "3", "4", "d", "|", "8", "+", "x")
 
-#: Colours for what is no policy, to be taken in this order: apart for colour-blind readers, and in grey.
+#: Colours for whatever is not a policy, to be taken in this order: distinct for colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, GRID = "#262626", "#DDDDDD"
 PANEL_WIDTH = 4.4  # inches
@@ -37,7 +38,7 @@ def use_style() -> None:
     """
     mpl.rcParams.update(
         {
-            "figure.figsize": (5.2, 3.3),  # at the width of a phone a point of type is a pixel
+            "figure.figsize": (5.2, 3.3),  # at the width of a phone, a point of type is one pixel
             "figure.constrained_layout.use": True,
             "figure.facecolor": "white",
             "axes.facecolor": "none",
@@ -45,7 +46,7 @@ def use_style() -> None:
             "axes.spines.right": False,
             "axes.grid": True,
             "axes.axisbelow": True,
-            "axes.prop_cycle": mpl.cycler(color=PALETTE),
+            "axes.prop_cycle": cycler(color=PALETTE),
             "axes.titlesize": 11,
             "axes.titlelocation": "left",
             "grid.color": GRID,
@@ -78,7 +79,7 @@ def panels(columns: int, rows: int = 1, height: float = 3.2, sharex: bool = Fals
     height : float
         Of a panel, in inches.
     sharex, sharey : bool
-        Whether all panels have the scale of the first.
+        Whether all panels share the scale of the first.
 
     Examples
     --------
@@ -103,9 +104,9 @@ def panels(columns: int, rows: int = 1, height: float = 3.2, sharex: bool = Fals
 def policy_style(policy: Policy | str) -> dict[str, str]:
     """Return colour, marker and line style of a policy, or of the policy with a name; variants look like their policy.
 
-    The first colours of the package are those of Okabe and Ito, told apart by colour-blind readers; markers and dashes
-    tell policies apart in grey. A policy of your own has the style that its class names. Otherwise it gets one by its
-    name, always the same, with a marker that no policy of the package has.
+    The first colours of the package are those of Okabe and Ito, which colour-blind readers can tell apart; markers and
+    dashes tell policies apart in grey. A policy of your own has the style that its class names. Without one it gets a
+    style from its name, always the same, with a marker that no policy of the package has.
 
     Examples
     --------

@@ -24,9 +24,9 @@ class Bandits:
 
     A subclass with a method `draw` can be played by every policy, in `simulate`, `sweep` and everything built on
     them. It is played pull by pull in Python, which takes 4 microseconds per pull with Unif, 6 with SHAdaVar and 16
-    with GapE, where the ensembles of this module, which hand their draws to compiled loops, take 0.001, 0.011 and
-    0.022 (`tests/benchmarks/test_speed.py`). On processes and clusters the whole ensemble travels with every block.
-    `per_run` names the arrays with one row per run; a compiled ensemble that you extend by such an array adds its name.
+    with GapE. The ensembles of this module hand their draws to compiled loops, and take only 0.001, 0.011 and 0.022
+    (`tests/benchmarks/test_speed.py`). If other processes play the blocks, the whole ensemble travels with each block.
+    `per_run` names the arrays with one row per run; if you extend a compiled ensemble by such an array, add its name.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Bandits:
     def draw(self, run: int, arm: int, rng: np.random.Generator) -> float:
         """Return a reward of an arm in a run, with all randomness from `rng`.
 
-        Several threads call it, so it changes nothing in `self`.
+        Several threads call it at once, so it must not change `self`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method draw(self, run, arm, rng); write one")
 
@@ -100,7 +100,7 @@ class Bandits:
         return _Selection(self, np.arange(self.runs)[rows])
 
     def fingerprint(self) -> str:
-        """Return a hash of all that the ensemble holds: of its class, its arrays and its other plain values."""
+        """Return a hash of everything the ensemble holds: its class, its arrays and its other plain values."""
         digest = hashlib.sha256(type(self).__name__.encode())
         for name, value in sorted(vars(self).items()):
             if isinstance(value, np.ndarray):
@@ -111,7 +111,7 @@ class Bandits:
         return digest.hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        # A repeated row travels once.
+        # A repeated row is pickled only once.
         repeated = {name: len(array) for name, array in vars(self).items() if _is_repeated(array)}
         rows = {name: getattr(self, name)[:1].copy() for name in repeated}
         return vars(self) | rows | {"_repeated": repeated}
@@ -127,7 +127,7 @@ class Bandits:
 
 
 class _Selection(Bandits):
-    """Some runs of an ensemble that can only be asked for single rewards; all else is that of the whole ensemble."""
+    """Some runs of an ensemble that gives one reward at a time; everything else comes from the whole ensemble."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "whole":  # while it is unpickled
@@ -172,7 +172,7 @@ class CompiledBandits(Bandits):
 
 
 def _repeated(row: np.ndarray, runs: int) -> np.ndarray:
-    """Return a row as an array of so many rows that share its memory."""
+    """Return an array of `runs` rows that all share the memory of one."""
     return np.broadcast_to(row, (runs, *row.shape[1:]))
 
 
@@ -326,7 +326,7 @@ def _check_factors(items: ArrayLike, users: ArrayLike, names: Sequence[str]) -> 
 def low_rank_moments(items: np.ndarray, users: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance over all users of ``items[i] @ users[j]``, for each item.
 
-    Sums are taken in a fixed order: a matrix product of NumPy has other last bits on another processor, and problems
+    Sums are taken in a fixed order: the last bits of a NumPy matrix product differ between processors, and problems
     must be the same everywhere.
     """
     center = ordered_product(np.full((1, len(users)), 1 / len(users)), users)
@@ -339,14 +339,14 @@ def low_rank_moments(items: np.ndarray, users: np.ndarray) -> tuple[np.ndarray, 
 class ReplayBandits(CompiledBandits):
     """Arms whose rewards are written down in advance: the k-th pull of an arm always gives the same number.
 
-    Two players that make the same pulls on it see the same rewards, so it shows whether they are alike.
+    Two players that make the same pulls see the same rewards, which shows whether they play alike.
 
     Parameters
     ----------
     stacks : array-like, shape (R, K, L)
         `stacks[r, i, k]` is the reward of pull k (from 0) of arm i in run r. L must be at least the budget.
     means, variances : array-like, shape (R, K)
-        What the arms are taken to be: policies that know variances are told these.
+        What the arms are taken to have: policies that know variances are told these.
 
     Examples
     --------
@@ -386,8 +386,8 @@ def synthetic(n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> Gau
     """Gaussian problems of Section 5.1: a new perturbed instance in every run, arms in random order.
 
     Before the perturbation arm i has mean 1 - sqrt((i - 1) / K). Every other arm has variance
-    0.9 mean^2 + 0.1, the rest 0.1. Means get N(0, 0.05^2) added, variances are multiplied by
-    Unif(0.5, 1.5); the best arm of a run is the best after the perturbation.
+    0.9 mean^2 + 0.1, the rest 0.1. The means then get noise N(0, 0.05^2), and the variances are
+    multiplied by Unif(0.5, 1.5); the best arm of a run is the best one after the perturbation.
 
     Parameters
     ----------
@@ -440,7 +440,7 @@ def movielens(
     """Movies as arms, as in Section 5.2.
 
     Each run takes the target means and variances of a new instance of `synthetic`, adds `shift` to the means, and
-    takes for each target the movie whose mean and variance are closest. A pull asks a random user.
+    picks for each target the movie whose mean and variance are closest. A pull asks a random user.
 
     Parameters
     ----------
@@ -449,8 +449,8 @@ def movielens(
     seed : int
         The same seed gives the same movies.
     shift : float
-        Added to the target means, which lie between 0 and 1 where ratings lie between 1 and 5. The paper's text
-        has no shift, its Figure 4 shows one of about 2.
+        Added to the target means, which lie between 0 and 1, while ratings lie between 1 and 5. The paper's text
+        has no shift; its Figure 4 shows one of about 2.
     best_arm : {"noisy", "quiet"}
         Parity of the targets, see `synthetic`.
     repeats : bool
@@ -495,7 +495,7 @@ def _nearest_distinct(moments: Any, wanted: np.ndarray, means: np.ndarray) -> np
     """Return for each run the movies that its targets take, one after another, highest mean first."""
     arms = np.empty(means.shape, np.int64)
     for r, order in enumerate(np.argsort(-means, axis=1, kind="stable")):
-        # The K nearest movies of each target suffice: the other targets take at most K - 1 of them.
+        # The K movies nearest to each target suffice: the other targets take at most K - 1 of them.
         near = moments.query(wanted[r], k=np.arange(1, len(order) + 1))[1].tolist()
         taken: set[int] = set()
         for i in order:

@@ -33,12 +33,12 @@ class Rewards(NamedTuple):
     rows: np.ndarray = np.empty((0, 0), np.int64)  # row of the table (R, K)
     users: np.ndarray = np.empty((0, 0))  # LOW_RANK: factors of the users (U, D)
     normals: np.ndarray = np.empty(0)  # GAUSSIAN: standard normals drawn ahead, in the order of the stream
-    ahead: np.ndarray = np.zeros(2, np.int64)  # where in `normals` those that are not used yet begin and end
+    ahead: np.ndarray = np.zeros(2, np.int64)  # where in `normals` the unused ones begin and end
 
     def draw(self, run: int, position: int, pull: int) -> float:
         """Return the reward of pull number `pull` (from 0) of the arm at a position.
 
-        A call of compiled code from Python costs more than a draw, so this is the same in Python.
+        Calling compiled code from Python costs more than a draw, so this does the same in Python.
         """
         if self.kind != GAUSSIAN:
             return float(plain_draw(self, run, position, pull))
@@ -69,7 +69,7 @@ _reward_types: dict = {}
 
 @typeof_impl.register(Rewards)
 def _type_of_rewards(rewards, context):
-    # Found anew for each call this takes 0.15 ms, which is long beside a block of 500 cheap runs.
+    # Finding the type anew in each call would take 0.15 ms, which is long compared with a block of 500 cheap runs.
     key = tuple((x.dtype, x.ndim, x.flags.num) if isinstance(x, np.ndarray) else type(x) for x in rewards)
     if key not in _reward_types:
         _reward_types[key] = types.NamedTuple([typeof_impl(x, context) for x in rewards], Rewards)
@@ -78,15 +78,15 @@ def _type_of_rewards(rewards, context):
 
 # --- normals, many at a time -----------------------------------------------------------------------------
 #
-# Between other work a normal costs more than in a loop of its own, because a wrongly predicted branch throws away what
-# was drawn beyond it. So they are drawn ahead, in the order of the stream, and whoever needs the next one takes it.
+# A normal drawn amid other work costs more than one drawn in a loop of its own, because a mispredicted branch discards
+# what was drawn beyond it. So normals are drawn ahead, in the order of the stream, and each is taken when needed.
 
 AT_A_TIME = 256
 
 
 @compiled
 def draw_ahead(rng, normals, ahead, m):
-    """Draw ahead until at least m normals are there."""
+    """Draw ahead until at least m normals are at hand."""
     begin, end = ahead
     left = end - begin
     for j in range(left):
@@ -168,7 +168,7 @@ def draw_rewards(rewards, r, i, k, out):
 def draw_sum(rewards, r, i, k, m, total):
     """Return `total` plus the rewards of pulls k, ..., k + m - 1 of arm i."""
     if rewards.kind == GAUSSIAN:
-        # Nobody looks at the single rewards, so their sum is drawn at once.
+        # Nobody looks at the individual rewards, so their sum is drawn at once.
         return total + m * rewards.loc[r, i] + sqrt(m) * rewards.scale[r, i] * next_normal(rewards)
     for j in range(m):
         total += draw(rewards, r, i, k + j)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import checks
 
-ROUNDING = 1 + 1e-12  # what is whole, or exactly a half, but for rounding counts as that
+ROUNDING = 1 + 1e-12  # what is whole, or exactly a half, up to rounding counts as such
 
 
 def stages(n_arms: int) -> int:
@@ -50,8 +50,9 @@ def stage_sizes(n_arms: int) -> list[int]:
 def variance_price(variances: ArrayLike) -> float:
     """Return Λ = Σ_{i>=2} σ_i²/V_i, variances in increasing order, V_i the sum of the first i of them.
 
-    In the worst case it is what not knowing the means costs, up to a constant: Σ_{i=2}^K 1/i, about log K, for equal
-    variances; at most K - 1, and of that order if each is a multiple of the one before. Terms 0/0 count as 0.
+    Up to a constant, it is what not knowing the means costs in the worst case. For equal variances it is Σ_{i=2}^K 1/i,
+    about log K. It is at most K - 1, and of that order if each variance is a fixed multiple of the one before. Terms
+    0/0 count as 0.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ def log_inverse(delta: float) -> float:
 def warmup_pulls(delta: float) -> int:
     """Return w = ⌊4L⌋ + 2, the smallest number of pulls with w - 1 > 4L (Algorithm 4, corrected).
 
-    The printed warm-up, 4L + 1 pulls per arm, leaves some arms with one pull fewer, and U negative, or
-    divides by zero if 4L is an integer.
+    The printed warm-up, 4L + 1 pulls per arm, leaves some arms one pull short, which makes U negative. If 4L is
+    an integer, it divides by zero.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def warmup_pulls(delta: float) -> int:
     13
     """
     four_l = 4 * log_inverse(delta)
-    # If 4L is an integer but for rounding, w - 1 equal to it would leave U a denominator of rounding noise.
+    # If 4L is an integer up to rounding, w - 1 = 4L would leave U with nothing but rounding noise as its denominator.
     return math.floor(four_l * (1 + 1e-12)) + 2
 
 
@@ -159,7 +160,7 @@ def reward_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike) -> f
     means, variances : array_like, shape (K,) or (R, K)
         The arms of one problem, or of R problems.
     budget : int or array of int
-        n, at least 1; an array only with one problem.
+        n, at least 1; an array is allowed only with one problem.
 
     Examples
     --------

@@ -26,20 +26,20 @@ def wilson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tu
 def wilson_ends(mistakes: np.ndarray, runs: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's interval without a check of its arguments."""
     z2 = ndtri((1 + confidence) / 2) ** 2
-    rate, runs_squared = mistakes / runs, (1.0 * runs) ** 2  # which does not overflow
+    rate, runs_squared = mistakes / runs, (1.0 * runs) ** 2  # as floats, which do not overflow
     center = (rate + z2 / (2 * runs)) / (1 + z2 / runs)
     half = np.sqrt(z2) / (1 + z2 / runs) * np.sqrt(rate * (1 - rate) / runs + z2 / (4 * runs_squared))
-    # With no mistakes, or nothing else, the exact end is 0 or 1, and rounding may miss it.
+    # With no mistakes, or nothing but mistakes, the exact end is 0 or 1, and rounding may miss it.
     low = np.where(mistakes == 0, 0.0, center - half)
     high = np.where(mistakes == runs, 1.0, center + half)
     return low, high
 
 
 def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact interval of Clopper and Pearson for a rate: it misses with at most 1 - `confidence`.
+    """Return the exact interval of Clopper and Pearson for a rate: it misses with probability at most 1 - `confidence`.
 
-    It is wider than Wilson's, which errs a little to both sides. With no mistakes in n runs it ends at about
-    3.7 / n.
+    It is wider than Wilson's, which covers the rate sometimes a little more and sometimes a little less often than it
+    says. With no mistakes in n runs it ends at about 3.7 / n.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def clopper_pearson(mistakes: ArrayLike, runs: ArrayLike, confidence: float = 0.
     """
     mistakes, runs, confidence = _check_counts(mistakes, runs, confidence)
     tail = (1 - confidence) / 2
-    # An end of the beta law that does not exist stands for 0 or 1.
+    # Where the beta distribution does not exist, the end is 0 or 1.
     low = np.where(mistakes == 0, 0.0, betaincinv(np.maximum(mistakes, 1), runs - mistakes + 1, tail))
     high = np.where(mistakes == runs, 1.0, betaincinv(mistakes + 1, np.maximum(runs - mistakes, 1), 1 - tail))
     return low, high

@@ -34,8 +34,8 @@ from .policies.base import Policy
 from .problems import Bandits
 from .stats import Paired, clopper_pearson, paired, wilson_ends
 
-JOB_SECONDS = 0.5  # a job should take this long: enough to drown the cost of sending it, little to lose
-JOB_BYTES = 8_000_000  # and carry no more than this, where it is sent to another process
+JOB_SECONDS = 0.5  # a job should take this long: it outweighs the cost of sending it, and is little to lose
+JOB_BYTES = 8_000_000  # and carry no more than this when it goes to another process
 FIRST_LOOK = 5000  # runs before the width of an interval is looked at for the first time
 LOOK_CONFIDENCE = 0.98  # of the interval at each look; see `Until`
 BLOCK_BYTES = -(-BLOCK // 8)  # one bit per run
@@ -47,14 +47,14 @@ Problem = Bandits | MakeInstances
 class Until:
     """As many runs as it takes to know every mistake rate to within `half_width`: an argument `runs` of `sweep`.
 
-    A row has 5,000 runs or more, doubled until the half-width of its interval is small enough. An ensemble is played
-    again in whole rounds, with fresh rewards; the rate is then that of its instances. A function makes new instances;
-    the rate is that of all instances that it can make.
+    A row starts with 5,000 runs or more, and doubles them until the half-width of its interval is small enough. An
+    ensemble is played again in whole rounds, with fresh rewards; the rate is then that of its instances. A function
+    makes new instances; the rate is then that of all instances it can make.
 
-    The interval is Clopper and Pearson's with confidence 98 % at each look, and covers with probability at least 95 %
-    at the look where the row stops. For a given mistake probability it can stop, but for a negligible probability, at
-    two or three neighbouring looks, and misses at each with probability at most 2 %; a test sums the exact
-    probabilities.
+    At each look the interval is Clopper and Pearson's with confidence 98 %. At the look where the row stops, it covers
+    the truth with probability at least 95 %: for a given mistake probability, all but negligible chances of stopping
+    belong to two or three neighbouring looks, and at each of these the interval misses with probability at most 2 %. A
+    test sums the exact probabilities.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def sweep(
     Parameters
     ----------
     policies : Policy, iterable of Policy, or mapping of str to Policy
-        A mapping gives the policies names of its own.
+        A mapping gives the policies names of your choice.
     problems : Bandits, function, or mapping of str to these
         An ensemble, or a function that makes one: called with ``runs`` and ``seed`` it returns that many instances,
         as ``functools.partial(bai.synthetic, 64)`` does. Every block of 500 runs then gets instances of its own, the
@@ -164,7 +164,7 @@ def sweep(
     seed : int
     executor : concurrent.futures.Executor, optional
         Plays the blocks of runs; by default threads on all cores do. A ``ProcessPoolExecutor``, the
-        ``get_executor()`` of a Dask client and an MPI pool will do as well.
+        ``get_executor()`` of a Dask client and an MPI pool work as well.
     progress : bool, optional
         Show a progress bar (needs tqdm). By default in a terminal, and in Jupyter if the study takes more than five
         seconds; never where a program runs a notebook.
@@ -187,7 +187,7 @@ def sweep(
     ------
     RuntimeError
         After all other blocks have been played, if some blocks failed. It names them, and its attribute `table` is
-        the table of the others. Whatever else ends a study early carries that attribute as well.
+        the table of the others. Any other exception that ends a study early has that attribute too.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> SweepTable:
 
 @dataclass
 class Totals:
-    """What is known of a row, added up block by block.
+    """What is known about a row, added up block by block.
 
     Sums of regrets are exact fractions, so that they do not depend on the order of the blocks.
     """
@@ -308,13 +308,13 @@ class Totals:
 
 @dataclass
 class Row(Totals):
-    """A row of a study: also what is left to play."""
+    """A row of a study: its totals, and what is left to play."""
 
     player: Policy = field(default_factory=Policy)
     blocks: Blocks = field(kw_only=True)
     goal: int = 0  # runs to play
     planned: list[int] = field(default_factory=list)  # runs of the blocks of the goal
-    todo: deque[int] = field(default_factory=deque)  # blocks that nobody plays yet
+    todo: deque[int] = field(default_factory=deque)  # blocks that nobody is playing yet
     unfinished: int = 0  # blocks of the goal without a result
     seconds_per_block: float = inf
     recorded: dict[int, BlockResult] = field(default_factory=dict)  # blocks of an earlier call
@@ -358,7 +358,7 @@ def _table(rows: Sequence[Totals], half_width: float | None = None) -> SweepTabl
     table = table.assign(regret=[float(r) for r in regret], regret_error=np.sqrt(np.array(variance) / some))
     table.loc[runs == 0, ["mistake_rate", "low", "high", "regret", "regret_error"]] = np.nan
     result = SweepTable(table.assign(seconds=[row.seconds for row in rows]))
-    # Without the policies and problems, which may be large, or impossible to pickle.
+    # The totals only: policies and problems may be large, or impossible to pickle.
     result._totals = [Totals(**{f.name: getattr(row, f.name) for f in fields(Totals)}) for row in rows]
     return result
 
@@ -391,7 +391,7 @@ def _play(
 
     Raise RuntimeError at the end if some blocks failed.
     """
-    most_jobs = 2 * CORES  # that are out at the same time
+    most_jobs = 2 * CORES  # out at the same time
     sent: dict[Future[Played], tuple[int, float]] = {}
     failures: list[tuple[Row, int, str]] = []
     try:
@@ -399,7 +399,7 @@ def _play(
             waiting = [number for number, row in enumerate(rows) if row.todo]
             while waiting and len(sent) < most_jobs:
                 row, left = rows[waiting[0]], sum(len(rows[number].todo) for number in waiting)
-                # As many blocks as fill a job, fewer when little is left for all.
+                # As many blocks as fill a job, but fewer when little is left to share out.
                 most = min(JOB_SECONDS / row.seconds_per_block, JOB_BYTES / row.blocks.bytes, left / (2 * most_jobs))
                 numbers = [row.todo.popleft() for _ in range(min(max(1, int(most)), len(row.todo)))]
                 blocks = [(block, row.blocks.block(block, row.planned[block])) for block in numbers]
@@ -412,7 +412,7 @@ def _play(
             back = {future: sent.pop(future) for future in done}
             for number, seconds, away, failed in _collect(rows, back, file):
                 failures += [(rows[number], *failure) for failure in failed]
-                # A job that did not wait its turn for as long as it took shows that a worker may be idle.
+                # A job that waited for its turn for less time than it took to play shows that a worker may be idle.
                 most_jobs += away < 2 * seconds
                 _set_goal(rows[number], half_width)
             if bar is not None:
@@ -436,7 +436,7 @@ def _collect(
     for future, (number, sent) in back.items():
         try:
             jobs.append((number, sent, *future.result()))
-        except Exception as error:  # not of the blocks, but of the worker that was to play them
+        except Exception as error:  # from the worker that was to play the blocks, not from the blocks
             lost = error
     if file is not None:
         file.record((number, result) for number, _, results, _ in jobs for result in results)

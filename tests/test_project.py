@@ -8,6 +8,7 @@ import sysconfig
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 
 yaml = pytest.importorskip("yaml")
@@ -238,11 +239,16 @@ def test_every_chapter_is_in_the_table_of_contents():
     assert sorted(set(written) - set(listed)) == []
 
 
-def test_contributors_are_given_the_set_up_cell_that_is_tested():
-    from test_notebooks import SETUP
+def test_published_notebooks_get_a_cell_that_installs_the_package_before_all_other_code():
+    from add_install_cell import add_install_cell
 
-    indented = re.sub("^", " " * 6, SETUP, flags=re.M)
-    assert indented in read("CONTRIBUTING.md")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title")])
+    notebook.cells += [nbformat.v4.new_code_cell("import bai"), nbformat.v4.new_code_cell("bai.SH()")]
+    add_install_cell(notebook, "https://git.example/owner/name")
+    nbformat.validate(notebook)
+    assert [cell.cell_type for cell in notebook.cells] == ["markdown", "code", "code", "code"]
+    assert "%pip install -q git+https://git.example/owner/name" in notebook.cells[1].source
+    assert notebook.cells[1].metadata["tags"] == ["remove-cell"]  # the pages of the book do not show it
 
 
 COMMANDS = {  # what each workflow runs, by how the line in CONTRIBUTING.md begins

@@ -566,6 +566,12 @@ def test_the_table_has_a_row_per_claim_with_an_answer_and_a_plot_per_reading(mon
     assert "reproduced only under x; open under y" in "".join(rows[0].itertext())
 
 
+def test_plots_of_rates_start_at_zero_and_others_need_not():
+    lines = {"SH": [0.2, None, 0.4]}
+    assert cards._limits([claims.Curves(lines, "budgets")]) == (0.0, 0.4)
+    assert cards._limits([claims.Curves(lines, "budgets", from_zero=False)]) == (0.2, 0.4)
+
+
 def test_plots_of_a_row_share_their_axis_and_show_the_rates():
     shown = [scoreboard.Shown(Answer(True, "<so>"), claims.Curves({"SH": [y, 1.0]}, "n")) for y in (0.0, 0.5)]
     limits = cards._limits(each.curves for each in shown)

@@ -1,4 +1,4 @@
-"""The algorithms of the book in plain Python, as its pages show them. A test says that a page's lines are these lines.
+"""The algorithms of the book in plain Python, as its pages show them. A test checks that they show these lines.
 
 A page shows a function once; later pages import it. All play against `pull(arm)`, which returns one reward, and return
 the arm that they name.

@@ -50,7 +50,7 @@ def check(
     raise AssertionError("\n".join(lines))
 
 
-def calls(function: Callable, several: list[tuple]) -> list[Any]:
+def calls(function: Callable, several: list[tuple[Any, ...]]) -> list[Any]:
     """Call a function with each of these lists of arguments; while it is graded, in one message to its process.
 
     >>> calls(max, [(1, 2), (4, 3)])

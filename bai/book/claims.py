@@ -5,7 +5,7 @@ A claim holds, fails or stays open under one reading. `CLAIMS` has them all, in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ Settings = Sequence[Setting]
 class Curves(NamedTuple):
     """What a claim is about, as lines of a small plot; None in a line is a gap."""
 
-    lines: dict[str, list[float | None]]
+    lines: Mapping[str, Sequence[float | None]]
     over: str  # what varies along the lines, in words
     pale: tuple[str, ...] = ()  # lines in the background
     target: float | None = None  # a level to compare with
@@ -105,7 +105,7 @@ def averages(names: Sequence[str], *figures: Settings) -> Callable[[Evidence], C
 
     def draw(e: Evidence) -> Curves:
         lines = {name: [float(np.mean([e.rate(*s, name) for s in f])) for f in figures] for name in names}
-        return Curves(dict(lines), "average rates in one figure and the other")
+        return Curves(lines, "average rates in one figure and the other")
 
     return draw
 
@@ -203,7 +203,7 @@ def shares(*names: str) -> Callable[[Played], Curves]:
 
     def draw(e: Played) -> Curves:
         lines = {a: [float(e.noisy_share[Point(64, n, a)].mean()) for n in BUDGETS] for a in ("SH", *names)}
-        return Curves(dict(lines), "share of pulls on the noisier half, " + OVER_BUDGETS, from_zero=False)
+        return Curves(lines, "share of pulls on the noisier half, " + OVER_BUDGETS, from_zero=False)
 
     return draw
 

@@ -25,12 +25,13 @@ def beside_published(table: pd.DataFrame, figure: int) -> list[Axes]:
     """
     x = paper.FIGURES[figure][0]
     points = paper.published().query("figure == @figure")
-    heights = pd.concat([table, points]).groupby("policy")["mistake_rate"].max()
     axes = plots.panels(2, rows=2, height=3)
     for ax, names in zip(axes, (PLAIN, ["GapE"], ["GapE-V"], ["VBR"]), strict=True):
-        plots.mistake_curves(table[table["policy"].isin(names)], x, ax)
-        paper.published_points(points[points["policy"].isin(names)], x, ax)
-        ax.set_ylim(0, 1.4 * heights[list(names) if figure > 3 else heights.index].max())
+        ours, theirs = (rows.loc[rows["policy"].isin(names)] for rows in (table, points))
+        plots.mistake_curves(ours, x, ax)
+        paper.published_points(theirs, x, ax)
+        shown = (ours, theirs) if figure > 3 else (table, points)
+        ax.set_ylim(0, 1.4 * max(float(rows["mistake_rate"].to_numpy().max()) for rows in shown))
         ax.legend(ncols=2 if len(names) > 1 else 1)
     return axes
 

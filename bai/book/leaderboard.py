@@ -41,7 +41,7 @@ class Family(NamedTuple):
 
 
 class Scattered(NamedTuple):
-    """A maker of 32 Gaussian arms: the best has this mean and variance, the others' are uniform in between.
+    """A maker of 32 Gaussian arms: the best has a fixed mean and variance, those of the others are uniform in ranges.
 
     A rival is a second arm with a fixed mean.
     """
@@ -126,7 +126,7 @@ FAMILIES = {
 
 # --- policies --------------------------------------------------------------------------------------------
 
-# Policies with other arguments than by default, each after the policy that it follows in the table.
+# Policies with other arguments than the defaults, each after the policy that it follows in the table.
 VARIANTS: dict[type[Policy], dict[str, Policy]] = {
     GapE: {"GapE, rescaled": GapE(scaling="paper")},
     GapEV: {"GapE-V, rescaled": GapEV(scaling="paper")},
@@ -254,8 +254,8 @@ def ranks(table: pd.DataFrame, level: float = 0.05) -> pd.Series:
     """Return the rank of each row among the policies of its family and budget.
 
     The rank is 1 plus the number of policies that err less by a paired test. The level is divided by the number of
-    all pairs of policies in all families and budgets (Bonferroni), so any of the differences behind the ranks is an
-    accident with at most this probability. Policies that cannot be told apart may share a rank.
+    all pairs of policies in all families and budgets (Bonferroni), so with probability at most `level` any
+    of the differences behind the ranks is an accident. Policies that cannot be told apart may share a rank.
 
     Examples
     --------

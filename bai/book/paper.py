@@ -70,7 +70,7 @@ def replay_figure(
     progress: bool | None = None,
     from_store: bool = False,
 ) -> SweepTable:
-    """Play all algorithms of a figure and return a `sweep` table, with the paper's names of the policies.
+    """Play all algorithms of a figure and return a `sweep` table, with the paper's names for the policies.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""What a file of factors gives away: a game that an attacker plays against the way in which the file is made.
+"""What a file of factors gives away: a game between an attacker and the way in which the file is made.
 
-Of the rows (movies or users) a random half goes into the file. The attacker sees the file, holds the exact vector of a
-row, which is more than anyone could learn elsewhere, and must say whether that row was in. All of it that matters is
-how near the file comes to the vector. If the file tells nothing, a row that was in comes nearer than one that was not
-with probability 1/2, because the halves could be exchanged.
+A random half of the rows (movies or users) goes into the file. The attacker sees the file, holds the exact vector of a
+row, which is more than anyone could learn elsewhere, and must say whether that row was in. The attacker goes by how
+near the file comes to the vector. If the file tells nothing, it comes nearer to a row that was in than to one that was
+not with probability 1/2, because the halves could be exchanged.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def play(
     Parameters
     ----------
     rows : array
-        What is split in halves.
+        What is split into halves.
     release : callable
         ``release(half, rng)`` returns the file made of some rows, an array of vectors.
     known : array, optional
         Vectors that the attacker holds, by default the rows themselves.
     owner : array of int, optional
-        The row after which each known vector asks, by default the row in its place.
+        The row that each known vector asks about, by default the row in its place.
     splits, seed : int
 
     Examples
@@ -67,7 +67,7 @@ def play(
 def won(game: Game, some: np.ndarray | slice = slice(None)) -> pd.DataFrame:
     """Return how often, of two known vectors, the one whose row was in came nearer, with a 95 % interval.
 
-    The interval covers the splits. `some` chooses known vectors.
+    The interval reflects the variation between splits. `some` selects known vectors.
     """
     sides = list(zip(game.inside[:, some], game.scores[:, :, some], strict=True))
     shares = np.array([[_share(score[half], score[~half]) for score in scores] for half, scores in sides])
@@ -92,7 +92,7 @@ def _nearness(known: np.ndarray, file: np.ndarray) -> np.ndarray:
     pairs = (file @ unit, known @ unit), (directions(file), directions(known))
     near = [KDTree(x).query(y, k=10)[0] for x, y in pairs]
     scores = np.array([score for d in near for score in (d[:, 0], np.log(d + 1e-12).mean(axis=1))])
-    return -np.round(scores, 9)  # movies with the same ratings tie, whatever a processor makes of the last digit
+    return -np.round(scores, 9)  # movies with the same ratings tie, whatever the last digit on a processor
 
 
 def _share(inside: np.ndarray, outside: np.ndarray) -> float:

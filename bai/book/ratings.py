@@ -4,8 +4,8 @@ The factors ship with the package. ``python -m bai.book.ratings --download`` mak
 time with other random numbers.
 
 The ratings belong to GroupLens (F. M. Harper and J. A. Konstan, "The MovieLens datasets: history and context", ACM
-Transactions on Interactive Intelligent Systems, 2015). Their licence forbids passing them on, so the package holds a
-model of them only: factors drawn from a law that is fitted to those of the movies and users.
+Transactions on Interactive Intelligent Systems, 2015). Their licence forbids passing them on, so the package holds only
+a model of them: factors drawn from a distribution that is fitted to those of the movies and users.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEEDED = "give the folder or the archive ml-1m.zip of MovieLens 1M, or --downloa
 
 
 class Ratings(NamedTuple):
-    """Who rated what how: three arrays of equal length. Users and movies are numbered from 0, as their ids rise."""
+    """Who gave which movie how many stars: three arrays of equal length. Users and movies are numbered from 0."""
 
     users: np.ndarray
     movies: np.ndarray
@@ -45,7 +45,7 @@ class Ratings(NamedTuple):
 def download(address: str = ARCHIVE, known_hash: str = ARCHIVE_HASH, folder: str | Path | None = None) -> Path:
     """Return the path of the archive, fetched from its address unless it is in the cache already.
 
-    Raises ValueError, and leaves no file, if it does not arrive or is not the archive that is known.
+    Raises ValueError, and leaves no file, if it does not arrive or is not the expected archive.
     """
     try:
         import pooch
@@ -131,7 +131,7 @@ def complete(
 ) -> tuple[Factors, np.ndarray]:
     """Complete the matrix of ratings by alternating least squares.
 
-    A round solves a ridge regression for each movie, the users' factors being fixed, and then one for each user. All
+    A round solves a ridge regression for each movie, with the users' factors fixed, and then one for each user. All
     the small systems of a side are solved at once.
 
     Parameters
@@ -146,7 +146,7 @@ def complete(
         Of the start: N(0, 0.1^2) for each factor of a user.
     baseline : {"none", "mean", "biases"}
         What the product of factors is added to: nothing; the mean of all ratings, which appears as one further factor;
-        or that mean with a term per movie and per user, two further factors. With "biases" the ridge is weighed by
+        or that mean with a term per movie and per user, two further factors. With "biases" the ridge is weighted by
         the number of ratings of a movie or user.
     progress : bool
         Show a bar with the training error (needs tqdm).
@@ -236,27 +236,27 @@ def _regress(
 
 
 def anonymous(factors: Factors, rng: np.random.Generator | None = None, least: int = 100) -> Factors:
-    """Return factors for all to see: as many movies and users, none of them one of the given.
+    """Return factors that may be published: as many movies and users, but none of the given ones.
 
     The factors of a movie with a single rating point exactly where those of its only rater do, so neither real movies
     nor real users may be shown, and noise added to each does not hide them (`bai.book.privacy` measures it). Both
-    sides are drawn instead, see `drawn`: from means and covariances of groups of at least `least` neighbours. Who knew
-    the random numbers would learn these: by default they come from a generator that nobody can restart.
+    sides are drawn instead, from means and covariances of groups of at least `least` neighbours; see `drawn`. Anyone
+    who knew the random numbers could work these out, so by default they come from a generator that nobody can restart.
 
-    Moments over all movies and all users come out up to chance. They are not restored, since whoever knows an exact
-    mean and all rows but one knows that one too.
+    Moments over all movies and all users agree only up to chance. They are not made exact, since anyone who knows an
+    exact mean and all rows but one knows that one too.
     """
     rng = np.random.default_rng() if rng is None else rng
     return Factors(*(drawn(side, rng, least).astype(np.float32) for side in factors))
 
 
 def drawn(rows: np.ndarray, rng: np.random.Generator, least: int = 100) -> np.ndarray:
-    """Return as many new rows, drawn from a law that is fitted to groups of at least `least` rows.
+    """Return as many new rows, drawn from a distribution that is fitted to groups of at least `least` rows.
 
     The `least` rows farthest from the centre, in units of the spread, are first pulled in to the same distance. Then
-    the rows are halved, at the median of the direction in which they are widest, and so are the halves, while at least
-    `least` are left in each. A group is replaced by as many draws from Student's t law with 5 degrees of freedom that
-    has its mean and covariance. A normal law would lose the heavy tails that single far rows make.
+    the rows are halved, at the median of the direction in which they spread most, and so are the halves, as long as
+    each keeps at least `least`. A group is replaced by as many draws from Student's t distribution with 5 degrees of
+    freedom and the group's mean and covariance. A normal one would lose the heavy tails that single far rows make.
     """
     least = checks.integer("least", least, least=1)
     if len(rows) < least:

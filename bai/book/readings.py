@@ -1,7 +1,7 @@
 """What the scoreboard plays: the paper's synthetic problem and its movies, each under several readings of the text.
 
 - noisy: the best arm of the synthetic problem is a noisy one, as the published curves suggest;
-- quiet: it is a quiet one, as the text has it;
+- quiet: it is a quiet one, as the text says;
 - movies: movies as arms, with targets whose best arm is noisy;
 - wide: as noisy or movies, but GapE has wider confidence intervals, see `WideGapE`.
 """
@@ -23,7 +23,7 @@ from .evidence import Played, Point, Published, Setting
 from .replays import GapEWithoutSquare
 from .stored import sweep
 
-RUNS, SEED = 5000, 1  # those of Sections 5.1 and 5.2 of the book, so that all pages judge the same runs
+RUNS, SEED = 5000, 1  # as on the pages about Sections 5.1 and 5.2, so that all pages judge the same runs
 PUBLISHED_RUNS = 5000
 QUIET_MOST = 0.15  # largest variance of a quiet arm of Section 5.1; noisy arms with high means are above it
 
@@ -96,10 +96,8 @@ def play_settings(
 
 
 def _mistakes(table: SweepTable) -> dict[Point, np.ndarray]:
-    return {
-        Point(row.n_arms, row.budget, row.policy): table.run_mistakes(row.policy, row.problem, row.budget)
-        for row in table.itertuples()
-    }
+    keys = zip(*(table[name].tolist() for name in ("n_arms", "budget", "policy", "problem")), strict=True)
+    return {Point(n_arms, budget, name): table.run_mistakes(name, at, budget) for n_arms, budget, name, at in keys}
 
 
 def play_synthetic(best_arm: str, runs: int = RUNS, seed: int = SEED) -> Played:
@@ -123,7 +121,7 @@ def play_movies(runs: int = RUNS, seed: int = SEED) -> Played:
 
 
 def with_wide_gape(evidence: Played, problem: MakeProblem, seed: int = SEED) -> Played:
-    """Return the reading "wide": the same evidence with the mistakes of `WideGapE` for those of GapE.
+    """Return the reading "wide": the same evidence, but with the mistakes of `WideGapE` in place of those of GapE.
 
     `problem` and `seed` are those with which the evidence was played.
     """

@@ -1,4 +1,4 @@
-"""The paper's Figures 2 and 3 played again under other readings of its text, and held against its published points."""
+"""The paper's Figures 2 and 3 played again under other readings of its text, and compared with its published points."""
 
 from __future__ import annotations
 

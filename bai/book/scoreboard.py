@@ -140,10 +140,11 @@ def select(worlds: Mapping[str, World], runs: slice) -> dict[str, World]:
     """Return the same worlds with some of the runs, and the same published points."""
 
     def part(e: Played) -> Played:
-        kept = (
-            {point: values[runs] for point, values in each.items()} for each in (e.mistakes, e.noisy_share, e.mixed)
+        mistakes, noisy_share = (
+            {point: values[runs] for point, values in each.items()} for each in (e.mistakes, e.noisy_share)
         )
-        return Played(*kept, level=e.level)
+        mixed = {setting: values[runs] for setting, values in e.mixed.items()}
+        return Played(mistakes, noisy_share, mixed, level=e.level)
 
     return {
         name: World({reading: part(e) for reading, e in world.readings.items()}, world.published)

@@ -1,7 +1,7 @@
 """Large studies of the book, played once and stored run by run.
 
 `sweep` answers from a file if the same study is stored. It then plays a block of runs of every policy again, and raises
-an error unless each of them comes out as stored; so whoever runs a page checks it. With ``recompute=True``, or with the
+an error unless each of them comes out as stored; so running a page checks it. With ``recompute=True``, or with the
 environment variable BAI_RECOMPUTE set to 1, everything is played and stored anew, with a progress bar in Jupyter.
 """
 
@@ -72,7 +72,7 @@ def sweep(
 
 
 def _key(rows: list[study.Row], seed: int) -> str:
-    """Return a name for the study: a hash of all that its numbers depend on, but for versions of software."""
+    """Return a name for the study: a hash of all that its numbers depend on, except versions of software."""
     described = study.describe(rows, seed)
     for software in ("bai", "numpy"):
         del described[software]
@@ -89,7 +89,7 @@ def _chance(row: study.Row) -> int:
 
 
 def _difference(row: study.Row, stored: dict[int, BlockResult], seed: int, play: bool) -> str:
-    """Play a block of a row again if asked to; return in words what differs from what is stored, or nothing."""
+    """Play a block of a row again if asked to; return in words how it differs from what is stored, or an empty text."""
     name = _name(row)
     sizes = row.blocks.sizes(row.blocks.first_runs)
     if sorted(stored) != list(range(len(sizes))):

@@ -25,7 +25,7 @@ def compare(table: SweepTable, *pairs: Pair, budgets: Iterable[int] | None = Non
     *pairs : pair of Policy or str
         Policies of the table, or their names in it.
     budgets : iterable of int, optional
-        All of the table by default.
+        By default all budgets of the table.
 
     Examples
     --------

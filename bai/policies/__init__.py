@@ -9,7 +9,7 @@ from .base import Known as Known
 from .base import Policy as Policy
 
 # The registry: a line for every policy of the package, in the order of the documentation. Tests, figures, the API page
-# and the leaderboard go by it.
+# and the leaderboard follow it.
 from .halving import Unif as Unif
 from .halving import SH as SH
 from .halving import SHVar as SHVar

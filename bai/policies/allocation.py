@@ -1,4 +1,4 @@
-"""Allocation by estimated means and variances: every pull goes where all estimates together say."""
+"""Allocation by estimated means and variances: before every pull, all estimates together say where it goes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def allocate(progress: Progress, budget: int, first: int, choose: Callable[[Tall
 
 
 def below_ocba_share(tally: Tally) -> int:
-    """OCBA: the arm with the most OCBA share per pull, so the one whose pulls are the smallest part of its share.
+    """OCBA: the arm with the most OCBA share per pull, which is the one furthest below its share.
 
     The share of a rival is variance / gap^2, that of the leader (deviation) sqrt(sum of share^2 / variance).
     """
@@ -90,7 +90,7 @@ def leader_or_challenger(logs: list[float], weight: float) -> Callable[[Tally], 
 
 @inlined
 def total_without(terms, i):
-    """Return the sum of all terms but that of arm i, which is lost."""
+    """Return the sum of all terms but that of arm i, which is overwritten."""
     terms[i] = 0.0
     total = 0.0
     for j in range(terms.size):
@@ -234,12 +234,12 @@ class TopTwo(Allocation):
     The leader b has the highest mean. The challenger i has the lowest gap^2 / (v_b / N_b + v_i / N_i) + log(N_i): few
     standard errors behind, or hardly looked at. The leader is pulled if N_b^2 / v_b is below the sum of the other
     arms' N_i^2 / v_i, which is how the best allocation balances them (Glynn and Juneja, 2004), otherwise the
-    challenger. Every variance is drawn to the pooled one: v_i = (squares_i + shrinkage pooled) / (N_i - 1 + shrinkage).
+    challenger. Variances are shrunk to the pooled one: v_i = (squares_i + shrinkage pooled) / (N_i - 1 + shrinkage).
 
     Parameters
     ----------
     first : int
-        Pulls of every arm before that.
+        Pulls of every arm before this begins.
     shrinkage : float
         How many rewards the pooled variance counts for in every arm's variance.
 

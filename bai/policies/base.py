@@ -1,4 +1,4 @@
-"""What a policy is: the base class of all, and of your own.
+"""What a policy is: the base class of all policies, including your own.
 
 A policy is a generator of arms. `steps` yields the arm to pull next, is sent the reward, and returns its answer:
 
@@ -12,8 +12,8 @@ A policy is a generator of arms. `steps` yields the arm to pull next, is sent th
 >>> next(steps)
 0
 
-That is enough to play it everywhere, at one to a few microseconds per pull. The policies of this package have, beside
-it, a compiled loop that makes the same pulls on the same rewards in nanoseconds.
+That is enough to play it everywhere, at a few microseconds per pull. The policies of this package also have
+a compiled loop that makes the same pulls on the same rewards in nanoseconds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Known:
     def in_order(self, order: np.ndarray) -> Known:
         """Return the same with arm `order[r, p]` of run r at position p.
 
-        Raise ValueError unless all of it is known of every run: compiled loops rely on that.
+        Raise ValueError unless every fact covers every run: compiled loops rely on that.
         """
         facts = {name: np.asarray(value, float) for name, value in vars(self).items() if value is not None}
         for name, fact in facts.items():
@@ -72,7 +72,7 @@ class Known:
         return dataclasses.replace(self, **facts)
 
     def of_run(self, run: int) -> dict[str, Any]:
-        """Return what is known of one run, by name, as `Policy.steps` takes it."""
+        """Return what is known about one run, by name, as `Policy.steps` takes it."""
         facts = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
         return {name: value[run].tolist() for name, value in facts if value is not None}
 
@@ -95,7 +95,7 @@ class Tally:
         self.highest: list[float] = [-inf] * n_arms
 
     def add(self, arm: int, reward: float) -> None:
-        """Add one reward (Welford's update, which is exact for means far from zero)."""
+        """Add one reward (Welford's update, which stays accurate for means far from zero)."""
         old = self.mean(arm) if self.count[arm] else reward
         self.count[arm] += 1
         self.total[arm] += reward
@@ -119,7 +119,7 @@ class Progress:
     Attributes
     ----------
     tally : Tally
-        What it remembers of its rewards.
+        What it remembers about its rewards.
     active : list of int
         The arms that are still in.
     stage, pulls : int
@@ -141,12 +141,12 @@ class Progress:
 
 
 def argmax(arms: Iterable[int], key: Callable[[int], float]) -> int:
-    """Return the arm with the highest key, the first of several."""
+    """Return the arm with the highest key; of several, the first."""
     return max(arms, key=key)
 
 
 def least_pulled(tally: Tally, active: Sequence[int]) -> int:
-    """Return the arm with the fewest pulls, the first of several: the arms in turn."""
+    """Return the arm with the fewest pulls; of several, the first. So arms take turns."""
     return min(active, key=lambda arm: tally.count[arm])
 
 
@@ -165,8 +165,8 @@ class ShowsChanges:
 class Policy(ShowsChanges):
     """A way to spend a budget of pulls and to name the best arm at the end: the base class of all, including yours.
 
-    A subclass needs a `name` and `steps`, and can then be used wherever the policies of this package can. The rest has
-    defaults. Arguments of a policy are best made fields of a frozen dataclass, which gives it equality and a readable
+    A subclass needs a `name` and `steps`, and can then be used wherever the policies of this package can. The rest is
+    optional. Arguments of a policy are best made fields of a frozen dataclass, which gives it equality and a readable
     name. One object plays many runs, several at a time on threads, so what a run remembers belongs in local variables
     of `steps`, never in `self`.
 
@@ -177,9 +177,9 @@ class Policy(ShowsChanges):
     randomised : bool
         Whether `steps` is also given a random generator, as `rng`. All its randomness must come from there.
     anytime : bool
-        Whether its pulls do not depend on the budget, and its answer is the highest mean, so that it can stop anywhere.
+        Whether it can stop anywhere: its pulls do not depend on the budget, and its answer is the highest mean.
     style : dict
-        Colour, marker and line style in figures. Left empty, they are chosen by the name.
+        Colour, marker and line style in figures. If empty, the name decides.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class Policy(ShowsChanges):
     style: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
-        # A class that brings its own steps is played by them, not by what the class it extends has beside its steps.
+        # A class with steps of its own is played by them, not by the `resume` or `play` of the class it extends.
         super().__init_subclass__(**options)
         depth = {n: [n in vars(c) for c in cls.__mro__].index(True) for n in ("steps", "resume", "play")}
         if depth["steps"] < depth["resume"]:
@@ -260,19 +260,19 @@ class Policy(ShowsChanges):
         return ()
 
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps | None:
-        """Return steps that go on from somewhere, and keep `progress` up to date; None if they can only start afresh.
+        """Return steps that go on from `progress` and keep it up to date; None if they can only start afresh.
 
-        With it an `Experiment` can try out what a policy would ask for next. Without it, it has to tell a fresh
-        copy of the policy all rewards again, which takes the longer the more there are.
+        With this an `Experiment` can try out what a policy would ask for next. Without it, a fresh copy of the policy
+        has to be told all rewards again, which takes longer the more there are.
         """
         return None
 
     def play(
         self, rewards: Rewards | PlainRewards, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray
     ) -> None:
-        """Play a block of runs: write into `pulls` (R, K), which is zero, and `recommended` (R,).
+        """Play a block of runs: write into `pulls` (R, K), which starts at zero, and `recommended` (R,).
 
-        This plays `steps`, a pull at a time. A policy with a compiled loop has its own `play`.
+        This plays `steps`, one pull at a time. A policy with a compiled loop has its own `play`.
         """
         more = {"rng": rewards.rng} if self.randomised else {}
         for r in range(len(pulls)):
@@ -308,7 +308,7 @@ def play_steps(policy: Policy, steps: Steps, budget: int, pulls: np.ndarray, dra
 
 
 def check_steps(policy: Policy, steps: Any) -> Steps:
-    """Return what a policy's `steps` gave, or raise TypeError if it is no generator."""
+    """Return what a policy's `steps` gave, or raise TypeError if it is not a generator."""
     if not isinstance(steps, Generator):
         checks.wrong_type(f"what {policy} returns from steps", steps, "a generator: steps must yield the arms to pull")
     return steps
@@ -316,7 +316,7 @@ def check_steps(policy: Policy, steps: Any) -> Steps:
 
 def check_arm(policy: Policy, verb: str, arm: Any, n_arms: int) -> int:
     """Return what a policy yields or returns as the number of an arm."""
-    if type(arm) is int and 0 <= arm < n_arms:  # nearly always, and much quicker than to ask what is wrong
+    if type(arm) is int and 0 <= arm < n_arms:  # nearly always, and much quicker than asking what is wrong
         return arm
     if arm is None and verb == "names":
         raise TypeError(f"{policy} returns nothing from steps; return the best arm at the end")

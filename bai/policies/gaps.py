@@ -22,7 +22,7 @@ from .loops import highest, observe, open_tournament, set_key, tree_size
 
 Radius = Callable[[Tally, dict[int, float]], Callable[[int], float]]  # of an arm, given all tallies and gaps
 
-LEAST_COMPLEXITY = 1e-300  # that of rewards which are far larger than their bound would come out as 0
+LEAST_COMPLEXITY = 1e-300  # with rewards far larger than their bound it would come out as 0
 
 # --- the plain version ---------------------------------------------------------------------------------
 
@@ -129,8 +129,8 @@ def explore_block(rewards, budget, a, bound, with_variance, pulls, recommended):
 
     The gap of the best arm is to the second best, that of any other to the best. Adding the best mean to all
     indices changes no comparison and leaves mean + radius, with the second mean in place of the best arm's own.
-    The best arm stays out of the tournament, since its index moves with the second mean. What the radius takes from
-    the count is computed one pull ahead: nothing waits for it then.
+    The best arm stays out of the tournament, since its index moves with the second mean. The part of the
+    radius that depends on the count is computed one pull ahead, so that nothing has to wait for it.
     """
     n_runs, n_arms = pulls.shape
     first = 2 if with_variance else 1
@@ -183,7 +183,7 @@ def explore_block(rewards, budget, a, bound, with_variance, pulls, recommended):
 
 @inlined
 def estimate_terms(terms, start, stop, best_mean, rivals, slacks, deviations, bound):
-    """Write the shares of arms in the estimated complexity; a gap is `best_mean` - `rivals`, enlarged by its slack.
+    """Write each arm's term of the estimated complexity; a gap is `best_mean` - `rivals`, enlarged by its slack.
 
     Without variances `deviations` is empty.
     """
@@ -238,7 +238,7 @@ def explore_block_adaptively(rewards, budget, effort, bound, with_variance, pull
                     best, second, third = two_best(means)
                 elif i != best and i != second:
                     start, stop = i, i + 1
-                # Each arm's rival is the best of the others: the second for the best arm. Put it in place meanwhile.
+                # Each arm's rival is the best of the others: the second for the best arm. It takes its place meanwhile.
                 own, means[best] = means[best], means[second]
                 estimate_terms(terms, start, stop, own, means, slacks, deviations, b)
                 total = sums[start]

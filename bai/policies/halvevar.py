@@ -135,9 +135,9 @@ class HalveVar(KnownVariances):
     """Halving the variance: pull as SHVar does, then keep the best arms that hold at most half of the variance.
 
     With equal variances that is half of the arms. An arm that holds most of the variance is the answer or is gone after
-    the first stage, and takes no more pulls. The pulls that are left are divided by the most stages that may come
-    (`theory.variance_stages`); some remain unspent if fewer come. Up to a constant in the exponent no policy does
-    better on all problems with the same variances (`theory.halvevar_bound`, `theory.variance_lower_bound`).
+    the first stage, and takes no more pulls. The pulls that are left are divided by the largest number of stages that
+    may come (`theory.variance_stages`); if fewer come, some pulls remain unspent. Up to a constant in the exponent no
+    policy does better on all problems with the same variances (`theory.halvevar_bound`, `theory.variance_lower_bound`).
 
     Parameters
     ----------

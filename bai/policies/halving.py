@@ -23,7 +23,7 @@ from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .loops import keep_highest, open_tournament, play_tournament, set_key, tree_size
 
 Schedule = list[tuple[int, int]]  # the number of pulls and of survivors of each stage
-Choose = Callable[[Tally, list[int]], int]  # the arm to pull next, given what is known of the arms that are still in
+Choose = Callable[[Tally, list[int]], int]  # the arm to pull next, given what is known about the arms still in
 
 
 # --- the plain version -----------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def share_equally(alive, b, counts, targets):
     each, rest = total // k, total % k
     for p in range(k):
         targets[alive[p]] = each + (p < rest) if most <= each else counts[alive[p]]
-    if most > each:  # some arm has its share already; pulls one by one
+    if most > each:  # some arm has its share already: hand out pulls one by one
         for _ in range(b):
             least = alive[0]
             for i in alive:
@@ -200,7 +200,7 @@ class KnownVariances(Policy):
 
 
 class Halving(Elimination):
-    """Sequential halving: stages of equal length, each keeps the better half of the arms."""
+    """Sequential halving: stages of equal length, each of which keeps the better half of the arms."""
 
     def __post_init__(self) -> None:
         checks.settle(self, reuse=checks.flag("reuse", self.reuse))
@@ -220,8 +220,8 @@ class Halving(Elimination):
 def stage_array(policy: Elimination, n_arms: int, budget: int, sharing: bool = True) -> np.ndarray:
     """Return the pulls and the survivors of each stage, or raise ValueError unless they can be played.
 
-    Compiled loops that share the pulls of a stage among its arms need one for each, or, where samples are kept and the
-    arms have equally many, none at all.
+    Compiled loops that share the pulls of a stage among its arms need one pull for each arm. Only where samples are
+    kept, and all arms have equally many, may a stage have none at all.
     """
     schedule = policy.schedule(n_arms, budget)
     stages = np.array(schedule)
@@ -244,7 +244,7 @@ def stage_array(policy: Elimination, n_arms: int, budget: int, sharing: bool = T
 
 @dataclass(frozen=True)
 class Unif(Elimination):
-    """Uniform allocation: all arms in turn, then the highest mean.
+    """Uniform allocation: pull all arms in turn, then name the highest mean.
 
     Examples
     --------
@@ -321,7 +321,7 @@ class SHVar(KnownVariances, Halving):
 
 @dataclass(frozen=True)
 class SR(Elimination):
-    """Successive rejects (Audibert, Bubeck and Munos, 2010): K - 1 phases, each rejects the lowest mean.
+    """Successive rejects (Audibert, Bubeck and Munos, 2010): K - 1 phases, each of which rejects one arm.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def observe(x, i, counts, totals, squares):
 def highest(keys):
     """Return the first position of the highest key; four searches side by side do not wait for each other.
 
-    A key that is not a number is never the highest. If all are such, the answer is the last position.
+    A key that is not a number is never the highest. If none is a number, the answer is the last position.
     """
     a = b = c = d = -np.inf
     whole = keys.size - keys.size % 4
@@ -65,7 +65,7 @@ def open_tournament(winners, best_keys):
 
 @inlined
 def play_tournament(winners, best_keys):
-    """Play all matches, the leaves being set."""
+    """Play all matches, once the leaves are set."""
     for node in range(winners.size // 2 - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
         loses = best_keys[right] > best_keys[left]
@@ -122,7 +122,7 @@ def select(values, k, rank):
 
 @inlined
 def keep_highest(active, scores, k, survivors, scratch):
-    """Keep the positions with the highest scores in `active[:k]`, in their order, ties to the lowest."""
+    """Keep the positions with the highest scores in `active[:k]`, in their order; ties go to the lowest."""
     for p in range(k):
         scratch[p] = scores[p]
     cut = select(scratch, k, k - survivors)

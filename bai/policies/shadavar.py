@@ -1,9 +1,9 @@
 """SHAdaVar: sequential halving that pulls where the overestimated variance of the mean is highest.
 
-After c pulls of an arm that variance, U / N in the paper, depends on the arm's own rewards only. So it does not matter
-in which order arms come down to a common level. Hence the compiled loop guesses a level that the budget allows, pulls
-each arm down to it in one go, and guesses again; when little is left, it pulls the highest arm one by one. A level that
-proves too low is taken back, and what was drawn for it stays in a buffer as the next rewards of its arms.
+That variance, U / N in the paper, depends only on the arm's own rewards, so it does not matter in which order the arms
+come down to a common level. Hence the compiled loop guesses a level that the budget allows, pulls each arm down to it
+in one go, and guesses again. When little is left, it pulls the highest arm, one pull at a time. A level that proves too
+low is taken back, and what was drawn for it stays in a buffer as the next rewards of its arms.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Stages(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is known of the rewards of each arm."""
+    """What is known about the rewards of each arm."""
 
     counts: np.ndarray
     totals: np.ndarray
@@ -61,7 +61,7 @@ class Sums(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The way down to a level: what was known of each arm before, and the rewards drawn on the way."""
+    """The way down to a level: what was known about each arm before, and the rewards drawn on the way."""
 
     arms: np.ndarray  # those that are pulled
     counts: np.ndarray
@@ -69,7 +69,7 @@ class Attempt(NamedTuple):
     squares: np.ndarray
     buffer: np.ndarray
     start: np.ndarray  # where in the buffer the next rewards of an arm lie
-    ready: np.ndarray  # and how many, if the level was taken back
+    ready: np.ndarray  # and how many there are, if the level was taken back
 
 
 class Run(NamedTuple):
@@ -94,7 +94,7 @@ def mean_key(run, square, count):
 
 @inlined
 def is_above(run, level, square, count):
-    """Return whether an arm's index is above a positive level. The printed warm-up makes a negative one: never."""
+    """Return whether an arm's index is above a positive level. A negative one, from the printed warm-up, never is."""
     if run.slack.size > 0:
         return mean_key(run, square, count) > level
     return 0 < level * run.spread[count] < square
@@ -145,7 +145,7 @@ def pull_arm(run, i, most, level, sums, buffer):
     if run.slack.size == 0 and has_normals(run.rewards, most):
         normals = run.rewards.normals[next_normals(run.rewards, most) :]
         loc, scale, limits = run.rewards.loc[run.r, i], run.rewards.scale[run.r, i], run.spread[count:]
-        divisor = float(count)  # an integer would have to be converted in every round
+        divisor = float(count)  # an integer would have to be converted for every pull
         pulled = most
         for m in range(most):
             if not level * limits[m] < square:
@@ -173,7 +173,7 @@ def pull_arm(run, i, most, level, sums, buffer):
 
 @inlined
 def next_level(run, alive, left, sums):
-    """Return the level that half of the pulls left should reach if the variances are as estimated, or 0.
+    """Return the level that half of the remaining pulls should reach if the variances are as estimated, or 0.
 
     The odd factor keeps the level clear of every index, so that rounding cannot decide whether it is reached.
     """
@@ -241,7 +241,7 @@ def guard_scale(guard, lows, highs):
 def pull_highest(run, alive, left, sums, attempt, tree, guarding):
     """Pull the arm with the highest index, `left` times.
 
-    If `guarding`, some arm has seen equal rewards only. Its index then moves with the range of all rewards.
+    If `guarding`, some arm has seen only equal rewards. Its index then moves with the range of all rewards.
     """
     size = tree_size(alive.size)
     winners, best_keys = tree[0][:size], tree[1][:size]  # positions in `alive`, which has the order of the arms
@@ -278,7 +278,7 @@ def pull_highest(run, alive, left, sums, attempt, tree, guarding):
 
 @inlined
 def has_repeats(run, alive, sums):
-    """Return whether repeats are guarded against and some arm has seen equal rewards only.
+    """Return whether repeats are guarded against and some arm has seen only equal rewards.
 
     There is no such arm later in a stage unless there is one after the warm-up.
     """
@@ -341,7 +341,7 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
 
 @dataclass(frozen=True)
 class SHAdaVar(Halving):
-    """Sequential halving with unknown variances (Algorithms 1 and 4): overestimate them.
+    """Sequential halving with unknown variances (Algorithms 1 and 4): it works with overestimates of them.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ class SHAdaVar(Halving):
     reuse: bool = False
 
     def __post_init__(self) -> None:
-        # Far below, a bound would divide by numbers that cannot be told from 0.
+        # Far below this, a bound would divide by numbers that cannot be told from 0.
         delta = checks.number("delta", self.delta, above=1e-100, below=1)
         if not isinstance(self.bound, VarianceBound):
             checks.wrong_type("bound", self.bound, "a bound such as bai.variance_bounds.ChiSquare()")

@@ -1,4 +1,4 @@
-"""Upper bounds on an unknown variance: what SHAdaVar takes the noise of an arm for.
+"""Upper bounds on an unknown variance: what SHAdaVar takes for the variance of an arm.
 
 After N pulls of an arm SHAdaVar looks at its index U / N, where U is the bound. A bound is a small object; one of your
 own needs a method `spread`:
@@ -128,10 +128,10 @@ class _Repeatable(VarianceBound):
     Parameters
     ----------
     guard_repeats : bool
-        What an arm with N equal rewards is thought to be. False: it has no noise, and is not pulled again in the stage.
+        What to make of an arm with N equal rewards. False: it has no noise, and is not pulled again in the stage.
         True: its variance is at most D^2 log(1/delta) / N, where D is the range of all rewards seen (in the stage,
-        unless samples are kept), for other values that together had more than probability log(1/delta) / N would have
-        come up with probability 1 - delta, if delta is at most 0.135. Nothing changes for continuous rewards.
+        unless samples are kept). The reason: if other values had a probability above log(1/delta) / N together, one
+        would have come up with probability 1 - delta. Delta must be at most 0.135. Continuous rewards never repeat.
     """
 
     guard_repeats: bool = False
@@ -144,7 +144,7 @@ class _Repeatable(VarianceBound):
 class Gaussian(_Repeatable):
     """The paper's bound (Lemma 2): U = variance / (1 - 2 sqrt(log(1/delta) / (N - 1))), for Gaussian rewards.
 
-    Every arm is pulled floor(4 log(1/delta)) + 2 times before, which makes it positive.
+    Every arm is first pulled floor(4 log(1/delta)) + 2 times, which makes the bound positive.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _chi_square_quantiles(delta: float, budget: int) -> np.ndarray:
 
 @dataclass(frozen=True, repr=False)
 class PlugIn(_Repeatable):
-    """The plain sample variance, no bound at all: the idea that the paper names and drops."""
+    """The plain sample variance, no bound at all: the idea that the paper mentions and drops."""
 
     def spread(self, delta: float, budget: int) -> np.ndarray:
         count, degrees = _pulls_and_degrees(budget)

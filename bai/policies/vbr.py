@@ -20,7 +20,7 @@ from .loops import observe, open_tournament, set_key, tree_size
 
 
 def interval_radius(gamma: float) -> Callable[[Tally, int], float]:
-    """Gamma estimated standard deviations of the mean; nothing is known of them after one pull."""
+    """Gamma estimated standard deviations of the mean; after one pull nothing is known about them."""
 
     def radius(tally: Tally, arm: int) -> float:
         return gamma * sqrt(tally.variance(arm) / tally.count[arm]) if tally.count[arm] > 1 else 0.0

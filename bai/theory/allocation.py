@@ -37,8 +37,8 @@ def lemma_1_allocation(variances: ArrayLike, budget: ArrayLike) -> np.ndarray:
 def neyman_allocation(variances: ArrayLike, budget: ArrayLike) -> np.ndarray:
     """Return n σ_i/Σ_j σ_j, Neyman's allocation, for comparison with Lemma 1.
 
-    It minimises the sum of the variances of the estimated means, Σ_i σ_i²/N_i; so with two arms it
-    minimises the variance of their difference, which SHVar's does not.
+    It minimises the sum of the variances of the estimated means, Σ_i σ_i²/N_i. With two arms that is the variance
+    of their difference, which SHVar's allocation does not minimise.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def neyman_allocation(variances: ArrayLike, budget: ArrayLike) -> np.ndarray:
 def greedy_allocation(variances: ArrayLike, budget: int) -> np.ndarray:
     """Return how often SHVar's rule argmax_i σ_i²/N_i pulls each arm (Algorithm 3), without playing it.
 
-    An arm with N_i = 0 has an infinite index, and ties go to the lowest position; so every arm is pulled once
-    first. The result is that of the loop over the rounds, bit for bit, in O(K log K) whatever the budget.
+    An arm with N_i = 0 has an infinite index, and ties go to the lowest position, so every arm is pulled once
+    first. The result is exactly that of the loop over the rounds, in O(K log K) whatever the budget.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def greedy_allocation(variances: ArrayLike, budget: int) -> np.ndarray:
     level = variances.sum() / (budget - size) * (1 + 1e-9)
     if level > 0:
         above = np.floor(variances / level).astype(np.int64) + 1
-        for _ in range(2):  # division rounds: settle the count with the priorities themselves
+        for _ in range(2):  # division rounds, so the priorities themselves settle the count
             above -= (above > 0) & (variances / np.maximum(above, 1) <= level)
         pulls += above
     queue = [(-variances[arm] / pulls[arm], arm) for arm in range(size)]
@@ -129,7 +129,7 @@ def shvar_gain(variances: ArrayLike, best: int) -> float:
 
 
 def lemma_4_pulls(variances: ArrayLike, stage_budget: ArrayLike) -> np.ndarray:
-    """Return (σ_i²/σ_max²)(b/k - 1), below which no arm of SHVar stays (Lemma 4, *printed*, and true).
+    """Return (σ_i²/σ_max²)(b/k - 1), the least number of pulls in SHVar (Lemma 4, *printed*, and true).
 
     Parameters
     ----------

@@ -164,8 +164,8 @@ def theorem_3_bound(
     fails nothing is claimed, and the value is 1.
 
     Printed: 2 log₂K exp[-α (n - K log K) Δ_min²/(4 σ_max² K log₂K)] with α = α(K, n, δ/(Kn)) of Lemma 5,
-    here for every n > 2K; the paper claims it under `theorem_3_condition`. It is false, for want of the
-    term in δ.
+    here for every n > 2K; the paper claims it under `theorem_3_condition`. It is false, because the term
+    in δ is missing.
 
     Parameters
     ----------
@@ -249,9 +249,9 @@ def theorem_3_least_budget(n_arms: int, delta: float) -> int:
 def lemma_a_bound(probabilities: ArrayLike, survivors: int) -> float | np.ndarray:
     """Return min_r Σ_{j>r} p_(j)/(h-r), at most 1: the best arm's probability of elimination (Lemma A).
 
-    The best arm goes only if at least h of its rivals do at least as well. Then at least h - r of those
-    outside the r likeliest do, and Markov's inequality bounds that for each r < h, however the rivals
-    depend on each other.
+    The best arm is eliminated only if at least h of its rivals do at least as well. Then so do at least h - r of
+    those outside the r likeliest. For each r < h Markov's inequality bounds the probability of that, however the
+    rivals depend on each other.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def lemma_a_bound(probabilities: ArrayLike, survivors: int) -> float | np.ndarra
 def worst_stages(means: np.ndarray, variances: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield per stage the k-1 smallest gaps, and the variances of the best arm and its k-1 noisiest rivals.
 
-    Whatever set of k arms has survived with the best one, sorted, its gaps are no smaller and its
+    Whichever set of k arms has survived, the best one among them: sorted, its gaps are no smaller and its
     variances no larger.
     """
     best = means.argmax()
@@ -299,9 +299,9 @@ def full_form_bound(
 ) -> float | np.ndarray:
     """Return Theorems 1' and 2' in full, a bound on SHVar's probability of a mistake.
 
-    The sum over stages of Lemma A's bound with p_i = Q(Δ_i √(ρ_s/2)) for Gaussian rewards, or exp(-ρ_s
+    It is the sum over stages of Lemma A's bound with p_i = Q(Δ_i √(ρ_s/2)) for Gaussian rewards, or exp(-ρ_s
     Δ_i²/4) for sub-Gaussian ones. ρ_s is `greedy_rho` of the worst set that may have survived: the best
-    arm with its noisiest rivals; the gaps are the smallest. At most 1; for any K, any variances, n >= Km.
+    arm with its noisiest rivals; the gaps are the smallest ones. It is at most 1; for any K, any variances, n >= Km.
     `shvar_bound` is sharper.
 
     Parameters

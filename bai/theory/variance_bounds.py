@@ -98,7 +98,7 @@ def lemma_5_alpha(n_arms: int, stage_budget: ArrayLike, delta: float) -> float |
 def lemma_5_pulls(variances: ArrayLike, stage_budget: ArrayLike, delta: float) -> np.ndarray:
     """Return (σ_i²/σ_max²) α(k, b, δ) (b/k - 1), the least number of pulls in SHAdaVar (Lemma 5, *printed*).
 
-    Each of the confidence bounds it uses can fail, for any arm and count: `shadavar_failure` says how often.
+    The confidence bounds behind it can fail, for any arm and count; `shadavar_failure` says how often.
 
     Parameters
     ----------
