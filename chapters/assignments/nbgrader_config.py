@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as steps
+from nbgrader.converters.generate_assignment import GenerateAssignment
 
 from bai.book.grading import HideTests, IsolatedExecute
 
@@ -36,6 +37,14 @@ class PutBackCells(steps.NbGraderPreprocessor):
         return nb, resources
 
 
+class FillAddress(steps.NbGraderPreprocessor):
+    """Puts the address of the repository into the cell that installs `bai`, where BOOK_REPOSITORY_URL gives it."""
+
+    def preprocess_cell(self, cell, resources, index):
+        cell.source = cell.source.replace("REPOSITORY_URL", os.environ.get("BOOK_REPOSITORY_URL", "REPOSITORY_URL"))
+        return cell, resources
+
+
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "bai"
@@ -44,6 +53,7 @@ c.IsolatedExecute.course = str(COURSE)
 c.IsolatedExecute.seconds = 30  # for all calls of one test; a test that takes longer fails, and grading goes on
 c.IsolatedExecute.timeout = 600  # seconds for one cell, whatever happens
 c.LimitOutput.max_lines = 200
+c.GenerateAssignment.preprocessors = [FillAddress, *GenerateAssignment().preprocessors]
 c.Autograde.sanitize_preprocessors = [
     steps.ClearOutput,
     steps.DeduplicateIds,
