@@ -104,7 +104,9 @@ def render_text_html(renderer, data):
         table.insert(0, nodes.title("", "", *holder.children))
         table["names"].append(nodes.fully_normalize_name(about["name"]))
         renderer.renderer.document.note_explicit_target(table, table)
-    return [nodes.container("", table, classes=["output", "table-scroll"])]
+    # A wide table scrolls, so the keyboard must reach it.
+    start = '<div class="output table-scroll" tabindex="0" role="group" aria-label="Table">'
+    return [nodes.raw("", start, format="html"), table, nodes.raw("", "</div>", format="html")]
 
 
 usual = NbElementRenderer.render_text_html

@@ -167,6 +167,8 @@ def test_links_to_binder_and_colab_appear_only_where_the_address_is_known(monkey
     assert colab == f"https://colab.research.google.com/github/owner/name/blob/launch/{file}"
     setup = student_version(SOURCES[0]).cells[1].source
     assert "git+https://github.com/owner/name" in setup and "REPOSITORY_URL" not in setup
+    monkeypatch.delenv("BOOK_REPOSITORY_URL")
+    assert not any("%pip" in cell.source for cell in student_version(SOURCES[0]).cells)
 
 
 # --- the marks

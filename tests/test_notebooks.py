@@ -134,6 +134,9 @@ def markdown_problems(cell):
             yield "shows a figure without :alt:"
 
 
+FOR_PAGES = ("characters, which the page", "installs something", "shows a table without")  # assignments are no pages
+
+
 def problems(notebook):
     """Everything that is wrong with a stored notebook, one line each."""
     found = []
@@ -161,7 +164,10 @@ def problems(notebook):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_notebook_is_stored_as_it_should_be(path):
-    assert problems(json.loads(path.read_text(encoding="utf-8"))) == []
+    found = problems(json.loads(path.read_text(encoding="utf-8")))
+    if "assignments" in path.parts:
+        found = [problem for problem in found if not any(words in problem for words in FOR_PAGES)]
+    assert found == []
 
 
 # The checks have teeth: a good notebook passes, and each way of spoiling it is noticed.

@@ -1,6 +1,7 @@
 """How long the pages are: the words that stand before the exercises, in the text and not in the cells."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,9 @@ CORE = (
 
 def words(notebook):
     """The number of words in the text before the exercises, counted between blanks."""
-    text = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    return len("\n".join(text).split("## Exercises")[0].split())
+    text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    seen = re.sub(r"^```\{live\}.*?^```", "", text, flags=re.M | re.S)  # what stands there is for pages without scripts
+    return len(seen.split("## Exercises")[0].split())
 
 
 def stored(name):
@@ -35,7 +37,7 @@ def test_the_count_takes_the_text_and_stops_at_the_exercises():
     cells = [
         ("markdown", ["# One two\n", "three"]),
         ("code", ["four = 5"]),
-        ("markdown", ["six\n\n## Exercises\nseven"]),
+        ("markdown", ["```{live} figure\nno words\n```\n", "six\n\n## Exercises\nseven"]),
     ]
     assert words({"cells": [{"cell_type": kind, "source": source} for kind, source in cells]}) == 5
 

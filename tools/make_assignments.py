@@ -6,7 +6,6 @@ The steps are nbgrader's own, with the settings of ``chapters/assignments/nbgrad
 left out. ``nbgrader generate_assignment`` gives the same notebooks.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -14,6 +13,8 @@ import nbformat
 from nbgrader.converters.generate_assignment import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from traitlets.config.loader import PyFileConfigLoader
+
+from bai.book.grading import fill_address
 
 FOLDER = Path(__file__).resolve().parent.parent / "chapters" / "assignments"
 SOURCES = sorted(FOLDER.glob("source/*/*.ipynb"))
@@ -23,9 +24,7 @@ def student_version(source):
     """The notebook that students get, from the one with solutions and tests."""
     config = PyFileConfigLoader("nbgrader_config.py", path=str(FOLDER)).load_config()
     notebook, resources = nbformat.read(source, as_version=4), {}
-    address = os.environ.get("BOOK_REPOSITORY_URL", "REPOSITORY_URL")
-    for cell in notebook.cells:
-        cell.source = cell.source.replace("REPOSITORY_URL", address)
+    fill_address(notebook)
     for step in GenerateAssignment().preprocessors:
         if step is not SaveCells:  # writes to the gradebook
             notebook, resources = step(config=config).preprocess(notebook, resources)

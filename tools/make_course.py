@@ -7,11 +7,10 @@ and `exercises.md` with `exercises_solutions.md`, problems whose solutions are p
 everything; keep it, and the folder, to yourself. A folder `overlay/NAME/CELL.py` in it is added to the hidden tests of
 the cell CELL of the assignment NAME; run the command again after a change.
 
-Where `BOOK_REPOSITORY_URL` is set, it is filled in; otherwise students install `bai` as the README says.
+Where `BOOK_REPOSITORY_URL` is set, a cell installs `bai` from there; otherwise students install it as the README says.
 """
 # ruff: noqa: E501  tables of texts
 
-import os
 import re
 import shutil
 import sys
@@ -138,10 +137,9 @@ def edition(source, seed, overlay=None):
     """The instructor's notebook of an assignment for this seed; seed 0 is the public one."""
     notebook, name = nbformat.read(source, as_version=4), Path(source).stem
     rng = np.random.default_rng([seed, int(name[0])])
-    address = os.environ.get("BOOK_REPOSITORY_URL", "REPOSITORY_URL")
     pairs = [*(parameters(name, rng) if seed else []), (r"default_rng\(\[0, ", f"default_rng([{seed}, ")]
     for cell in notebook.cells:
-        cell.source = changed(cell.source, pairs).replace("REPOSITORY_URL", address)
+        cell.source = changed(cell.source, pairs)
     for old, new in visible_numbers(name, rng, reference(notebook)) if seed else ():
         pattern = re.escape(old).replace(r"\ ", r"\s+")  # a line may be broken
         hits = [cell for cell in notebook.cells if re.search(pattern, cell.source)]

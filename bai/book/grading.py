@@ -39,6 +39,16 @@ from bai.book import sandbox
 SECONDS = 30  # for all calls of one test together, and for one cell of the student
 
 
+def fill_address(notebook: Any) -> None:
+    """Put the address of the repository into the cell that installs `bai`; without one, leave the cell out."""
+    address = os.environ.get("BOOK_REPOSITORY_URL")
+    if address:
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("REPOSITORY_URL", address)
+    else:
+        notebook.cells = [cell for cell in notebook.cells if "REPOSITORY_URL" not in cell.source]
+
+
 class Failed(Exception):
     """The student's code raised an error, did not end, or gave something that is no plain data."""
 

@@ -9,7 +9,7 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as steps
 from nbgrader.converters.generate_assignment import GenerateAssignment
 
-from bai.book.grading import HideTests, IsolatedExecute
+from bai.book.grading import HideTests, IsolatedExecute, fill_address
 
 # nbgrader calls alembic by its bare name; it lies beside the Python that runs nbgrader.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -38,11 +38,11 @@ class PutBackCells(steps.NbGraderPreprocessor):
 
 
 class FillAddress(steps.NbGraderPreprocessor):
-    """Puts the address of the repository into the cell that installs `bai`, where BOOK_REPOSITORY_URL gives it."""
+    """Puts the address of the repository into the cell that installs `bai`, or leaves the cell out."""
 
-    def preprocess_cell(self, cell, resources, index):
-        cell.source = cell.source.replace("REPOSITORY_URL", os.environ.get("BOOK_REPOSITORY_URL", "REPOSITORY_URL"))
-        return cell, resources
+    def preprocess(self, nb, resources):
+        fill_address(nb)
+        return nb, resources
 
 
 c = get_config()  # noqa: F821
