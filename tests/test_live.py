@@ -80,12 +80,6 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with make_pdf.chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def page(browser, folder):
     """The page, opened from the disk."""
     page = browser.new_page()

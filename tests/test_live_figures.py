@@ -21,7 +21,7 @@ FIGURES = ["movies", "watch", "warmup", "figure2", "bounds", "board"]
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(tmp_path_factory, browser):
     """A page with all live figures, opened from the disk; an error on it fails the test that meets it."""
     folder = tmp_path_factory.mktemp("figures")
     shutil.copytree(live.LIVE, folder / "live")
@@ -32,13 +32,13 @@ def page(tmp_path_factory):
     places = "".join(f'<div class="bai-live" data-live="{name}"><p>static</p></div>' for name in FIGURES)
     head = f'<meta charset="utf-8"><title>Figures</title><link rel="stylesheet" href="live/live.css">{scripts}'
     (folder / "page.html").write_text(f'<!doctype html><html lang="en"><head>{head}</head><body>{places}</body></html>')
-    with make_pdf.chromium() as browser:
-        page = browser.new_page()
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto((folder / "page.html").as_uri())
-        yield page
-        assert errors == []
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((folder / "page.html").as_uri())
+    yield page
+    page.close()
+    assert errors == []
 
 
 def part(page, name):

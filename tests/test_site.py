@@ -108,9 +108,9 @@ def build(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def site(build):
+def site(build, browser):
     html, _ = build
-    with make_pdf.serve(html) as address, make_pdf.chromium() as browser:
+    with make_pdf.serve(html) as address:
         yield html, address, browser
 
 

@@ -51,7 +51,7 @@ def test_reasons_for_survivors_belong_to_mutants_that_exist():
     import nbformat
 
     sys.path.append(str(ROOT / "tests" / "assignments"))
-    from run import mutants
+    from mutate import mutants
 
     listed = tomllib.loads((ROOT / "tests" / "assignments" / "survivors.toml").read_text(encoding="utf-8"))
     for name, reasons in listed.items():

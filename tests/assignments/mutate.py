@@ -1,7 +1,7 @@
 """Would the graders notice? Mutants of the reference solutions, and all editions against right and wrong answers.
 
-    python tests/assignments/run.py                 # the public edition: every mutant
-    python tests/assignments/run.py --seeds 3       # and three other editions: every right and wrong answer
+    python tests/assignments/mutate.py                 # the public edition: every mutant
+    python tests/assignments/mutate.py --seeds 3       # and three other editions: every right and wrong answer
 
 A mutant is the reference with one small change: another operator, a constant one off, a comparison that includes or
 excludes its end, a clause left out. It must lose points. Those that lose none are listed; `survivors.toml` says why,

@@ -1,0 +1,15 @@
+"""What several files of tests share: one browser for all of a process, since it can hold only one at a time."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
+    with make_pdf.chromium() as browser:
+        yield browser
