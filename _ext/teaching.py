@@ -112,6 +112,7 @@ def slides(notebook):
 
 
 SLIDES = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<link rel="icon" href="../../_static/favicon.svg">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{style}</style>{mathjax}</head>
 <body><main>{slides}</main><p class="help">Arrow keys or a tap turn the page; print gives a PDF.</p>
