@@ -1,8 +1,8 @@
 """Lists of the API page that are made from the package while the book is built.
 
-``{class-list} policies`` documents every policy of the registry, in its order; ``{class-list} problems`` every public
-ensemble; ``{class-list} bounds`` every variance bound. ``{module-list}`` names the modules of ``bai.book`` and says
-what each is for.
+``{class-list} policies`` documents every policy of the package, first those of the registry, in its order;
+``{class-list} problems`` every public ensemble; ``{class-list} bounds`` every variance bound. ``{module-list}`` names
+the modules of ``bai.book`` and says what each is for.
 """
 
 import ast
@@ -25,7 +25,7 @@ def public_classes(module, base):
 def listed(kind):
     """The names of the classes in a list, as people import them."""
     if kind == "policies":
-        return [f"bai.{policy.__name__}" for policy in bai.REGISTRY]
+        return [f"bai.{policy.__name__}" for policy in bai.REGISTRY + bai.FIELD]
     if kind == "problems":
         return [f"bai.{name}" for name in public_classes(bai.problems, bai.Bandits) if name in bai.__all__]
     bounds = public_classes(bai.variance_bounds, bai.variance_bounds.VarianceBound)

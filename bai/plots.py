@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import checks
-from .policies import REGISTRY, Policy
+from .policies import FIELD, REGISTRY, Policy
 
 try:
     import matplotlib as mpl
@@ -120,7 +120,7 @@ def policy_style(policy: Policy | str) -> dict[str, str]:
     if isinstance(policy, Policy) and policy.style:
         return dict(policy.style)
     name = str(policy).split("(")[0].split(",")[0]
-    for known in REGISTRY:
+    for known in REGISTRY + FIELD:
         if known.name == name:
             return dict(known.style)
     number = zlib.crc32(name.encode(errors="backslashreplace"))

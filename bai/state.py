@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from . import checks
-from .policies import REGISTRY, Policy, variance_bounds
+from .policies import FIELD, REGISTRY, Policy, variance_bounds
 from .policies.variance_bounds import VarianceBound
 
 FORMAT = {"file": "bai experiment", "version": 1}
 OPTIONS = ("labels", "minimise", "costs", "earlier")
 KEYS = ("policy", "n_arms", "budget", "seed", *OPTIONS, "history", "outstanding")
 MOST_ARMS, LARGEST_BUDGET = 10**5, 10**7  # of a file, which might want to fill the memory
-CLASSES: dict[str, type] = {cls.__name__: cls for cls in REGISTRY} | {
+CLASSES: dict[str, type] = {cls.__name__: cls for cls in REGISTRY + FIELD} | {
     name: cls
     for name, cls in vars(variance_bounds).items()
     if isinstance(cls, type) and issubclass(cls, VarianceBound) and dataclasses.is_dataclass(cls)

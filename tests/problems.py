@@ -7,7 +7,7 @@ import numpy as np
 import bai
 
 # A policy that is registered is tested. The last one here combines options that its class shows one at a time.
-POLICIES = [policy for cls in bai.REGISTRY for policy in cls.examples()]
+POLICIES = [policy for cls in bai.REGISTRY + bai.FIELD for policy in cls.examples()]
 POLICIES += [bai.SHAdaVar(delta=0.3, bound=bai.variance_bounds.ChiSquare(guard_repeats=True), reuse=True)]
 
 
@@ -68,7 +68,7 @@ def informed(policy, **facts):
         value = getattr(policy, field.name)
         if dataclasses.is_dataclass(value):
             changes[field.name] = informed(value, **facts)
-        elif field.default is None and field.name in facts:
+        elif field.default is None and field.name in facts and value != "estimated":
             changes[field.name] = facts[field.name]
     return dataclasses.replace(policy, **changes)
 

@@ -425,6 +425,15 @@ def test_mistakes_are_unchanged_in_law_when_arms_are_permuted(policy):
 SHIFTABLE = [p for p in POLICIES if not takes(p, "bound")]
 
 
+def in_unit(policy, c, shift):
+    """Return the policy for rewards that are c times as large, plus a shift: some arguments are in their unit."""
+    units = ("epsilon", "scale", "prior_deviation", "prior_mean")
+    given = {name: c * getattr(policy, name) for name in units if name in vars(policy)}
+    if "prior_mean" in given:
+        given["prior_mean"] += shift
+    return dataclasses.replace(policy, **given)
+
+
 @pytest.mark.parametrize("policy", SHIFTABLE, ids=str)
 def test_shifting_or_doubling_rewards_changes_no_pull(policy):
     # Multiples of 1/1024 and powers of two keep every operation exact enough for ties to survive.
@@ -434,7 +443,7 @@ def test_shifting_or_doubling_rewards_changes_no_pull(policy):
     plays = []
     for c, shift in ((1, 0), (2, 0), (1, 8)):
         bandits = bai.ReplayBandits(c * stacks + shift, c * means + shift, c * c * variances)
-        plays.append(bai.simulate(informed(policy, span=c * 4.0), bandits, 300, seed=21))
+        plays.append(bai.simulate(in_unit(informed(policy, span=c * 4.0), c, shift), bandits, 300, seed=21))
     for other in plays[1:]:
         np.testing.assert_array_equal(plays[0].pulls, other.pulls)
         np.testing.assert_array_equal(plays[0].recommended, other.recommended)

@@ -203,7 +203,7 @@ def test_an_own_policy_is_drawn_with_a_style_of_its_own():
     looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in drawn]
     assert looks[1] == looks[2]  # variants of one policy
     assert len(set(looks)) == 4
-    assert not {marker for _, marker, _ in looks[:4]} & {cls.style["marker"] for cls in bai.REGISTRY}
+    assert not {marker for _, marker, _ in looks[:4]} & {cls.style["marker"] for cls in bai.REGISTRY + bai.FIELD}
 
     class Styled(Turns):
         style: ClassVar = {"color": "#123456", "marker": "s", "linestyle": "-"}

@@ -221,6 +221,22 @@ CALLS = {
     "OCBA": Call(bai.OCBA, {"first": 3}, a_policy),
     "TopTwo": Call(bai.TopTwo, {"first": 3, "shrinkage": 0.5}, a_policy),
     "HalveVar": Call(bai.HalveVar, {"variances": [1.0, 0.5], "reuse": True}),
+    "KG": Call(bai.KG, {"first": 3}, a_policy),
+    "LookAhead": Call(bai.LookAhead, {"start": 0.25, "shrinkage": 2.0, "ahead": "root"}, a_policy),
+    "EBTC": Call(bai.EBTC, {"variances": "estimated"}, a_policy),
+    "EBTCI": Call(bai.EBTCI, {"first": 3}, a_policy),
+    "EBTCEpsilon": Call(bai.EBTCEpsilon, {"variances": "estimated", "epsilon": 0.5}, a_policy),
+    "TTUCB": Call(bai.TTUCB, {"variances": "estimated"}, a_policy),
+    "Neyman": Call(bai.Neyman, {"first": 3}, a_policy),
+    "UCBE": Call(bai.UCBE, {"complexity": 4.0}, a_policy),
+    "UGapEb": Call(bai.UGapEb, {"complexity": 4.0}, a_policy),
+    "CRA": Call(bai.CRA, {"scale": 2.0}, a_policy),
+    "CRC": Call(bai.CRC, {"scale": 2.0}, a_policy),
+    "AnytimeSH": Call(bai.AnytimeSH, {}, a_policy),
+    "DSH": Call(bai.DSH, {}, a_policy),
+    "BayesElim": Call(
+        bai.BayesElim, {"variances": [1.0, 0.5], "reuse": True, "prior_mean": 0.25, "prior_deviation": 2.0}
+    ),
     # variance bounds
     "variance_bounds.Gaussian": Call(variance_bounds.Gaussian, {"guard_repeats": True}),
     "variance_bounds.ChiSquare": Call(variance_bounds.ChiSquare, {"guard_repeats": True}),

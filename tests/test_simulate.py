@@ -305,6 +305,6 @@ def test_variants_look_like_their_policy():
 def test_a_name_that_is_not_of_the_package_has_a_style_of_its_own_and_always_the_same(name):
     style = plots.policy_style(name)
     assert style == plots.policy_style(name)
-    assert style["marker"] not in {cls.style["marker"] for cls in bai.REGISTRY}
+    assert style["marker"] not in {cls.style["marker"] for cls in bai.REGISTRY + bai.FIELD}
     assert sorted(style) == ["color", "linestyle", "marker"]
     plt.figure().gca().plot([0, 1], [0, 1], **style)

@@ -14,6 +14,7 @@ from bai.book import leaderboard
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "bai").rglob("*.py"))
+EVERY = bai.REGISTRY + bai.FIELD
 
 
 def module_of(path):
@@ -182,26 +183,26 @@ def test_every_policy_of_the_package_is_registered_once_and_public():
         for cls in vars(module).values()
         if isinstance(cls, type) and issubclass(cls, bai.Policy) and cls.name
     }
-    assert defined == set(bai.REGISTRY)
-    assert len(bai.REGISTRY) == len(set(bai.REGISTRY)) == len({cls.name for cls in bai.REGISTRY})
-    for cls in bai.REGISTRY:
+    assert defined == set(EVERY)
+    assert len(EVERY) == len(set(EVERY)) == len({cls.name for cls in EVERY})
+    for cls in EVERY:
         assert getattr(bai, cls.__name__) is cls
         assert cls.__name__ in bai.__all__
         assert cls() in cls.examples()
 
 
-def test_every_policy_of_the_registry_has_a_colour_and_marker_of_its_own():
-    styles = [plots.policy_style(cls()) for cls in bai.REGISTRY]
+def test_every_policy_of_the_package_has_a_colour_and_marker_of_its_own():
+    styles = [plots.policy_style(cls()) for cls in EVERY]
     assert all(sorted(style) == ["color", "linestyle", "marker"] for style in styles)
-    assert len({(style["color"], style["marker"]) for style in styles}) == len(bai.REGISTRY)
-    assert len({style["color"] for style in styles}) == len(bai.REGISTRY)
-    assert len({style["marker"] for style in styles}) == len(bai.REGISTRY)
+    assert len({(style["color"], style["marker"]) for style in styles}) == len(EVERY)
+    assert len({style["color"] for style in styles}) == len(EVERY)
+    assert len({style["marker"] for style in styles}) == len(EVERY)
 
 
-def test_the_api_page_documents_every_policy_of_the_registry():
+def test_the_api_page_documents_every_policy_of_the_package():
     page = (ROOT / "reference" / "api" / "policies.md").read_text(encoding="utf-8")
     generated = re.search(r"^```\{class-list\} policies$", page, re.M)  # made from the registry
-    named = [bool(re.search(rf"^\.\. autoclass:: {cls.__name__}$", page, re.M)) for cls in bai.REGISTRY]
+    named = [bool(re.search(rf"^\.\. autoclass:: {cls.__name__}$", page, re.M)) for cls in EVERY]
     assert generated or all(named)
 
 

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from bai.play import simulate
-from bai.policies import REGISTRY, Policy
+from bai.policies import FIELD, REGISTRY, Policy
 from bai.problems import GaussianBandits, ReplayBandits, TableBandits
 
 
-def compile_all(policies: Sequence[type[Policy]] = REGISTRY) -> float:
+def compile_all(policies: Sequence[type[Policy]] = REGISTRY + FIELD) -> float:
     """Play each policy on a small problem of each kind; return the seconds it took.
 
     >>> from bai import SH

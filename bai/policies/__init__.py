@@ -24,7 +24,27 @@ from .allocation import OCBA as OCBA
 from .allocation import TopTwo as TopTwo
 from .halvevar import HalveVar as HalveVar
 
-_found = [entry for entry in vars().values() if isinstance(entry, type) and issubclass(entry, Policy)]
-REGISTRY: tuple[type[Policy], ...] = tuple(cls for cls in _found if cls is not Policy)
+# More algorithms of the field.
+from .knowledge import KG as KG
+from .knowledge import LookAhead as LookAhead
+from .challengers import EBTCI as EBTCI
+from .challengers import EBTCEpsilon as EBTCEpsilon
+from .challengers import TTUCB as TTUCB
+from .challengers import EBTC as EBTC
+from .neyman import Neyman as Neyman
+from .confidence import UCBE as UCBE
+from .confidence import UGapEb as UGapEb
+from .rejects import CRA as CRA
+from .rejects import CRC as CRC
+from .rounds import AnytimeSH as AnytimeSH
+from .rounds import DSH as DSH
+from .bayes import BayesElim as BayesElim
 
-__all__ = ["REGISTRY", "Known", "Policy", *(cls.__name__ for cls in REGISTRY)]  # pyright: ignore[reportUnsupportedDunderAll]
+_found = [entry for entry in vars().values() if isinstance(entry, type) and issubclass(entry, Policy)]
+# Beside the registry, because the browser plays all of that, and its engine has a plan for each policy.
+FIELD: tuple[type[Policy], ...] = (
+    KG, LookAhead, EBTCI, EBTCEpsilon, TTUCB, EBTC, Neyman, UCBE, UGapEb, CRA, CRC, AnytimeSH, DSH, BayesElim,
+)  # fmt: skip
+REGISTRY: tuple[type[Policy], ...] = tuple(cls for cls in _found if cls is not Policy and cls not in FIELD)
+
+__all__ = ["FIELD", "REGISTRY", "Known", "Policy", *(cls.__name__ for cls in REGISTRY + FIELD)]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -126,6 +126,8 @@ class Progress:
         The present stage, from 0, and the number of pulls made in it.
     spent : int
         The number of pulls before the present stage, kept by policies whose stages depend on rewards.
+    memory : dict
+        Whatever else a policy has to remember, by name.
     """
 
     tally: Tally
@@ -133,6 +135,7 @@ class Progress:
     stage: int = 0
     pulls: int = 0
     spent: int = 0
+    memory: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def begin(cls, n_arms: int) -> Progress:

@@ -171,6 +171,18 @@ class Elimination(Policy):
         eliminate_block(rewards, stages, self.reuse, np.empty((len(pulls), 0)), pulls, recommended)
 
 
+def told_variances(policy: Policy, variances: Sequence[float] | None, n_arms: int, problem: Bandits | None) -> Known:
+    """Return the variances that a policy is told: its own argument or, in a simulation, the true ones."""
+    if variances is None:
+        if problem is None:
+            name = type(policy).__name__
+            raise ValueError(f"{name} has variances=None; outside simulation give them: {name}(variances=[...])")
+        return Known(variances=problem.variances)
+    if len(variances) != n_arms:
+        raise ValueError(f"variances has {len(variances)} entries for {n_arms} arms; give one per arm")
+    return Known(variances=np.tile(variances, (1 if problem is None else problem.runs, 1)))
+
+
 @dataclass(frozen=True)
 class KnownVariances(Policy):
     """Policies that are told the variances, by a simulation or as an argument."""
@@ -185,14 +197,7 @@ class KnownVariances(Policy):
             checks.settle(self, variances=tuple(values.tolist()))
 
     def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
-        if self.variances is None:
-            if problem is None:
-                name = type(self).__name__
-                raise ValueError(f"{name} has variances=None; outside simulation give them: {name}(variances=[...])")
-            return Known(variances=problem.variances)
-        if len(self.variances) != n_arms:
-            raise ValueError(f"variances has {len(self.variances)} entries for {n_arms} arms; give one per arm")
-        return Known(variances=np.tile(self.variances, (1 if problem is None else problem.runs, 1)))
+        return told_variances(self, self.variances, n_arms, problem)
 
     @classmethod
     def examples(cls) -> list[Policy]:
