@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import bai
+from bai import study
 from bai.book import leaderboard
 from bai.book.leaderboard import FAMILIES, POLICIES
 
@@ -19,17 +22,14 @@ def stored():
     return leaderboard.stored()
 
 
-def replayed(families, policies):
-    """Rows of the table computed now, and what is stored for them."""
-    played = leaderboard.play(families, policies)
-    return played, leaderboard.stored().set_index(CELL).loc[list(played[CELL].itertuples(index=False))].reset_index()
-
-
-def assert_same(played, there):
-    counts = ["n_arms", "runs", "mistakes", *played["policy"].unique()]
-    pd.testing.assert_frame_equal(played[counts], there[counts])
-    for column in ("mistake_rate", "low", "high", "regret", "regret_error"):
-        np.testing.assert_allclose(there[column], played[column], rtol=1e-4, atol=1e-9, err_msg=column)
+def rows_to_play(name):
+    """Rows of a family that are played again: all with the smallest budget, and about a quarter of the others."""
+    family = FAMILIES[name]
+    problem = {name: family.make(leaderboard.RUNS, leaderboard.SEED)}
+    for row in study.study_rows(POLICIES, problem, family.budgets, leaderboard.SEED, None):
+        number = zlib.crc32(f"{row.policy} {row.budget}".encode())
+        if row.budget == family.budgets[0] or number % 4 == 0:
+            yield row, number % len(row.blocks.sizes(leaderboard.RUNS))
 
 
 def test_every_policy_is_stored_for_every_family_and_budget(stored):
@@ -37,26 +37,34 @@ def test_every_policy_is_stored_for_every_family_and_budget(stored):
     assert list(stored[CELL].itertuples(index=False, name=None)) == wanted
     assert len(FAMILIES) >= 8
     assert min(len(family.budgets) for family in FAMILIES.values()) >= 2
-    assert (stored["runs"] == 5000).all()
+    assert (stored["runs"] == leaderboard.RUNS).all()
+    assert (stored["seed"] == leaderboard.SEED).all()
 
 
-def test_stored_counts_agree_with_each_other(stored):
-    for _, cell in stored.groupby(["family", "budget"]):
-        both, mistakes = cell[list(POLICIES)].to_numpy(), cell["mistakes"].to_numpy()
-        assert np.array_equal(both, both.T)
-        assert np.array_equal(both.diagonal(), mistakes)
-        assert (both <= np.minimum.outer(mistakes, mistakes)).all()
-        assert (both >= np.add.outer(mistakes, mistakes) - 5000).all()
-
-
-def test_all_policies_replayed_on_one_family_give_the_stored_row_to_the_run():
-    assert_same(*replayed({"5.1, quiet best": FAMILIES["5.1, quiet best"]._replace(budgets=(200,))}, POLICIES))
+def test_stored_runs_add_up(stored):
+    assert np.array_equal(leaderboard.wrong_runs(stored).sum(axis=1), stored["mistakes"])
+    assert np.allclose(stored["mistake_rate"], stored["mistakes"] / leaderboard.RUNS)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_quick_policies_replayed_on_every_family_give_the_stored_rows_to_the_run(name):
-    family = FAMILIES[name]._replace(budgets=FAMILIES[name].budgets[:1])
-    assert_same(*replayed({name: family}, {p: POLICIES[p] for p in ("SH", "SHVar, kept", "SHAdaVar", "GapE-V")}))
+def test_blocks_played_again_give_the_stored_runs_bit_for_bit(name, stored):
+    rows = stored.set_index(CELL)
+    wrong = dict(zip(rows.index, leaderboard.wrong_runs(stored), strict=True))
+    for row, block in rows_to_play(name):
+        size = row.blocks.sizes(leaderboard.RUNS)[block]
+        played = study.play_blocks(row.player, row.budget, leaderboard.SEED, [(block, row.blocks.block(block, size))])
+        bits = np.unpackbits(np.frombuffer(played[0][0].mistakes, np.uint8), bitorder="little")[:size]
+        there = wrong[name, row.budget, row.policy][block * study.BLOCK :][:size]
+        assert np.array_equal(bits, there), (row.policy, row.budget)
+
+
+def test_a_row_played_as_a_whole_has_the_stored_regret(stored):
+    family = FAMILIES["5.1, quiet best"]._replace(budgets=(200,))
+    played = leaderboard.play({"5.1, quiet best": family}, {"SH": bai.SH(), "TopTwo": bai.TopTwo()})
+    there = stored.set_index(CELL).loc[list(played[CELL].itertuples(index=False))].reset_index()
+    assert played["wrong"].equals(there["wrong"])
+    for column in ("mistake_rate", "low", "high", "regret", "regret_error"):
+        np.testing.assert_allclose(there[column], played[column], rtol=1e-5, err_msg=column)
 
 
 def test_rates_are_neither_zero_nor_those_of_a_guess(stored):
@@ -75,30 +83,40 @@ def test_comparing_two_policies_of_the_table_is_the_paired_test_of_their_runs():
         leaderboard.compare(table, "mine", 320, "halving", "SR")
 
 
-def board(mistakes, both):
-    """A table with one family and policies a, b, c, ... over 1,000 runs."""
-    names = list("abcd")[: len(mistakes)]
-    rows = {"family": "f", "budget": 100, "policy": names, "runs": 1000, "mistakes": mistakes}
-    return pd.DataFrame(rows | dict(zip(names, both, strict=True)))
+def board(*wrong):
+    """A table with one family and policies a, b, c, ..., given the runs of 1,000 in which each erred."""
+    flags = np.zeros((len(wrong), 1000), bool)
+    for row, runs in zip(flags, wrong, strict=True):
+        row[runs] = True
+    rows = {"family": "f", "budget": 100, "policy": list("abcd")[: len(wrong)], "runs": 1000}
+    return pd.DataFrame(rows | {"wrong": [leaderboard._packed(row) for row in flags]})
+
+
+A, B, WORSE_B = range(100), range(5, 115), range(5, 118)  # a against b: 5 to 15, p = 0.04; or 5 to 18, p = 0.011
+
+
+def test_runs_are_packed_without_loss():
+    wrong = np.random.default_rng(0).random((3, 1001)) < 0.3
+    table = pd.DataFrame({"wrong": [leaderboard._packed(row) for row in wrong], "runs": 1001})
+    assert np.array_equal(leaderboard.wrong_runs(table), wrong)
 
 
 def test_rank_counts_the_policies_that_err_significantly_less():
-    both = [[100, 95, 90], [95, 110, 100], [90, 100, 200]]  # a against b: 5 to 15, p = 0.04; c loses to both
-    assert leaderboard.ranks(board([100, 110, 200], both)).tolist() == [1, 1, 3]
-    assert leaderboard.ranks(board([100, 110, 200], both), level=0.15).tolist() == [1, 2, 3]
+    table = board(A, B, range(200))
+    assert leaderboard.only_row(table).tolist() == [[0, 5, 0], [15, 0, 0], [100, 90, 0]]
+    assert leaderboard.ranks(table).tolist() == [1, 1, 3]
+    assert leaderboard.ranks(table, level=0.15).tolist() == [1, 2, 3]
 
 
 def test_more_families_make_the_tests_stricter():
-    both = [[100, 95, 90], [95, 113, 100], [90, 100, 200]]  # a against b: 5 to 18, p = 0.011 < 0.05 / 3
-    one = board([100, 113, 200], both)
+    one = board(A, WORSE_B, range(200))  # 0.011 < 0.05 / 3
     assert leaderboard.ranks(one).tolist() == [1, 2, 3]
     two = pd.concat([one, one.assign(family="g")], ignore_index=True)
     assert leaderboard.ranks(two).tolist() == [1, 1, 3, 1, 1, 3]
 
 
 def test_four_policies_make_six_tests():
-    both = [[100, 95, 90, 90], [95, 113, 100, 100], [90, 100, 200, 150], [90, 100, 150, 200]]
-    four = board([100, 113, 200, 200], both)  # a against b: p = 0.011, between 0.05 / 6 and 0.05 / 4
+    four = board(A, WORSE_B, range(200), range(200))  # 0.011 is between 0.05 / 6 and 0.05 / 4
     assert leaderboard.ranks(four).tolist() == [1, 1, 3, 3]
     assert leaderboard.ranks(four, level=0.07).tolist() == [1, 2, 3, 3]
 
@@ -125,15 +143,71 @@ def test_nothing_is_played_that_cannot_be(arguments, error, message):
         leaderboard.play(**arguments)
 
 
-def test_the_command_writes_the_table(tmp_path, capsys):
-    leaderboard.main([str(tmp_path / "board.csv"), "--runs", "2"])
+MINE = """
+import bai
+from bai.book.leaderboard import Family
+
+POLICIES = {"mine": bai.SH(reuse=True)}
+FAMILIES = {"easy": Family(lambda runs, seed: bai.GaussianBandits([1, 0], [1, 1], runs=runs), (10, 20), "two arms")}
+"""
+
+
+def test_a_table_is_resumed_and_extended_without_a_change_of_what_is_there(tmp_path):
+    file, families, policies = tmp_path / "board.csv", {}, {"SH": bai.SH(), "SR": bai.SR()}
+    for name in ("Bernoulli", "equal variances"):
+        families[name] = FAMILIES[name]._replace(budgets=(320,))
+    steps = leaderboard.extend(file, families, policies, runs=20)
+    assert next(steps) == "Bernoulli: SH"
+    steps.close()  # interrupted
+    begun = file.read_text()
+    added = list(leaderboard.extend(file, families, policies, runs=20))
+    assert added == ["Bernoulli: SR", "equal variances: SH", "equal variances: SR"]
+    whole = file.read_text()
+    assert whole.startswith(begun)
+    assert list(leaderboard.extend(file, families, policies, runs=20)) == []
+    assert list(leaderboard.extend(file, families, policies | {"Unif": bai.Unif()}, runs=20)) == [
+        "Bernoulli: Unif",
+        "equal variances: Unif",
+    ]
+    assert file.read_text().startswith(whole)
+    played = leaderboard.play(families, policies | {"Unif": bai.Unif()}, runs=20)
+    there = leaderboard.read(file, families, policies | {"Unif": bai.Unif()})
+    pd.testing.assert_frame_equal(there, played, rtol=1e-5)
+    with pytest.raises(ValueError, match="has rows with 20 runs and seed 1, not 30 and 1; give those, or another file"):
+        list(leaderboard.extend(file, families, policies, runs=30))
+
+
+def test_any_executor_plays_the_table():
+    family = {"Bernoulli": FAMILIES["Bernoulli"]._replace(budgets=(320,))}
+    with ThreadPoolExecutor(1) as executor:
+        assert leaderboard.play(family, {"SR": bai.SR()}, 600, executor=executor).equals(
+            leaderboard.play(family, {"SR": bai.SR()}, 600)
+        )
+
+
+def test_the_command_adds_an_entry_to_the_table_that_ships(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(leaderboard, "FAMILIES", {"Bernoulli": FAMILIES["Bernoulli"]})
+    monkeypatch.setattr(leaderboard, "POLICIES", {"SH": bai.SH()})
+    (tmp_path / "mine.py").write_text(MINE)
+    leaderboard.main([str(tmp_path / "board.csv"), "--enter", str(tmp_path / "mine.py")])
     table = pd.read_csv(tmp_path / "board.csv")
-    assert table[CELL].equals(leaderboard.stored()[CELL])
-    assert "board.csv" in capsys.readouterr().out
+    shipped = leaderboard.stored()
+    assert len(table) == len(shipped) + 3 + 2 + 2
+    assert table[table["policy"] == "mine"]["family"].tolist() == ["Bernoulli"] * 3 + ["easy"] * 2
+    same = table[(table["policy"] == "mine") & (table["family"] == "Bernoulli")]["wrong"].tolist()
+    kept = shipped[(shipped["policy"] == "SH, kept") & (shipped["family"] == "Bernoulli")]["wrong"].tolist()
+    assert same == kept  # the same policy under another name
+    assert "Bernoulli: mine" in capsys.readouterr().out
 
 
 def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
-    for arguments, said in (([str(tmp_path / "no" / "x.csv")], "is not a folder"), (["--runs", "0"], "runs is 0")):
+    (tmp_path / "empty.py").write_text("")
+    for arguments, said in (
+        ([str(tmp_path / "no" / "x.csv")], "is not a folder"),
+        (["--anew", "--runs", "0"], "runs is 0"),
+        (["--enter", "empty.py"], "empty.py defines neither FAMILIES nor POLICIES"),
+        (["--enter", "none.py"], "none.py"),
+    ):
         run = subprocess.run(
             [sys.executable, "-m", "bai.book.leaderboard", *arguments], capture_output=True, text=True, cwd=tmp_path
         )

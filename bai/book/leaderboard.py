@@ -1,15 +1,20 @@
 """All policies on many kinds of problems, in one table.
 
-``python -m bai.book.leaderboard`` plays them all and writes the table; `stored` returns the one that ships with the
-package.
+A row of the table is a policy on a kind of problem with a budget, and holds the mistakes of its single runs. So rows
+can be compared in pairs, and a new policy or problem adds rows and changes none. ``python -m bai.book.leaderboard``
+plays the rows that a file lacks, your own included; `stored` returns the table that ships with the package.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import runpy
 import sys
 import time
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +27,12 @@ from .. import checks
 from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, HalveVar, Policy, SHAdaVar, SHVar
 from ..policies.variance_bounds import Gaussian
 from ..problems import Bandits, BernoulliBandits, GaussianBandits, TableBandits, movielens, synthetic
-from ..stats import Paired, mcnemar
-from ..study import SweepTable, sweep
+from ..stats import Paired, mcnemar, wilson_ends
+from ..study import sweep
 
-RUNS, SEED = 5000, 1  # of the table that ships with the package
+RUNS, SEED = 20_000, 1  # of the table that ships with the package
+ROW = ["family", "budget", "policy"]  # what names a row
+KEPT = [*ROW, "n_arms", "runs", "seed", "mistakes", "regret", "regret_error", "wrong"]  # columns of a file
 
 
 class Family(NamedTuple):
@@ -165,7 +172,7 @@ def play(
     policies: Mapping[str, Policy] = POLICIES,
     runs: int = RUNS,
     seed: int = SEED,
-    progress: bool = False,
+    executor: Executor | None = None,
 ) -> pd.DataFrame:
     """Play every policy on every family with each of its budgets.
 
@@ -177,58 +184,135 @@ def play(
         Runs of each policy.
     seed : int
         Of the problems and of the play. All policies play the same problems.
-    progress : bool
-        Show a bar.
+    executor : concurrent.futures.Executor, optional
+        Plays the blocks of runs, as in `bai.sweep`.
 
     Returns
     -------
     pandas.DataFrame
-        One row per family, budget and policy. Columns family, n_arms, budget, policy, runs, mistakes, mistake_rate,
-        low, high (Wilson's 95 % interval), regret, regret_error (mean simple regret and its standard error), and one
-        column per policy with the number of runs in which both erred.
+        One row per family, budget and policy. Columns family, budget, policy, n_arms, runs, seed, mistakes, regret,
+        regret_error (mean simple regret and its standard error), wrong (the runs that were mistakes, packed: see
+        `wrong_runs`), mistake_rate, low and high (Wilson's 95 % interval).
 
     Examples
     --------
     >>> table = play({"Bernoulli": FAMILIES["Bernoulli"]}, {"SH": SH(), "SR": POLICIES["SR"]}, runs=100)
-    >>> table[["family", "budget", "policy", "mistakes", "SH", "SR"]].head(2)
-          family  budget policy  mistakes  SH  SR
-    0  Bernoulli     320     SH        49  49  28
-    1  Bernoulli     320     SR        54  28  54
+    >>> table[["family", "budget", "policy", "mistakes"]].head(2)
+          family  budget policy  mistakes
+    0  Bernoulli     320     SH        49
+    1  Bernoulli     320     SR        54
+    >>> compare(table, "Bernoulli", 320, "SH", "SR").only_first
+    21
     """
+    return _in_order(pd.concat(_rows(families, policies, runs, seed, executor), ignore_index=True), families, policies)
+
+
+def _rows(
+    families: Mapping[str, Family],
+    policies: Mapping[str, Policy],
+    runs: int,
+    seed: int,
+    executor: Executor | None,
+    have: frozenset[tuple[str, int, str]] = frozenset(),
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows that are not there yet, by family and policy; nothing is played if anything cannot be."""
     runs, seed = checks.integer("runs", runs, least=1), checks.integer("seed", seed, 0, below=None)
     if not families:
         raise ValueError("families is empty; give at least one")
-    for family in families.values():  # nothing is played if anything cannot be
+    for family in families.values():
         sweep(policies, family.make(1, seed), family.budgets, seed)
-    cells = []
     for name, family in families.items():
-        if progress:
-            print(name, file=sys.stderr)
-        table = sweep(policies, {name: family.make(runs, seed)}, family.budgets, seed, progress=progress)
-        cells += [_with_pairs(table, budget) for budget in family.budgets]
-    return pd.concat(cells, ignore_index=True)
+        problem = None
+        for label, policy in policies.items():
+            budgets = [budget for budget in family.budgets if (name, budget, label) not in have]
+            if budgets:
+                problem = problem or family.make(runs, seed)
+                table = sweep({label: policy}, {name: problem}, budgets, seed, executor, progress=False)
+                wrong = [_packed(table.run_mistakes(label, budget=budget)) for budget in budgets]
+                table = table.rename(columns={"problem": "family"}).assign(seed=seed, wrong=wrong)
+                yield pd.DataFrame(table, columns=KEPT)
 
 
-def _with_pairs(table: SweepTable, budget: int) -> pd.DataFrame:
-    """Return the rows of one budget, with a column per policy: the number of runs in which both erred."""
-    rows = table.loc[table["budget"] == budget]
-    mistakes = np.array([table.run_mistakes(policy, budget=budget) for policy in rows["policy"]], np.int64)
-    order = ["family", "n_arms", "budget", "policy", "runs", "mistakes", "mistake_rate", "low", "high"]
-    rows = rows.rename(columns={"problem": "family"})[[*order, "regret", "regret_error"]]
-    return rows.assign(**dict(zip(rows["policy"], mistakes @ mistakes.T, strict=True)))
+def _packed(wrong: np.ndarray) -> str:
+    """Return the mistakes of single runs as text: a bit per run, compressed."""
+    return base64.b64encode(zlib.compress(np.packbits(wrong).tobytes(), 9)).decode()
+
+
+def wrong_runs(table: pd.DataFrame) -> np.ndarray:
+    """Return whether each run of each row was a mistake: an array of bool, one row per row of the table.
+
+    Examples
+    --------
+    >>> table = stored().head(3)
+    >>> (wrong_runs(table).sum(axis=1) == table["mistakes"]).all()
+    np.True_
+    """
+    bits = [np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8) for text in table["wrong"]]
+    return np.array([np.unpackbits(b)[:runs] for b, runs in zip(bits, table["runs"], strict=True)], bool)
+
+
+def _in_order(table: pd.DataFrame, families: Mapping[str, Family], policies: Mapping[str, Policy]) -> pd.DataFrame:
+    """Return the table with rates and intervals, its rows sorted as families and policies are; unknown ones last."""
+    place = {name: number for names in (families, policies) for number, name in enumerate(names)}
+    columns = {name: [place.get(entry, len(place)) for entry in table[name]] for name in ("family", "policy")}
+    order = pd.DataFrame(columns | {"budget": table["budget"]}, table.index).sort_values(ROW, kind="stable").index
+    table = table.loc[order].reset_index(drop=True)
+    low, high = wilson_ends(table["mistakes"].to_numpy(), table["runs"].to_numpy())
+    return table.assign(mistake_rate=table["mistakes"] / table["runs"], low=low, high=high)
+
+
+def read(
+    file: Path, families: Mapping[str, Family] = FAMILIES, policies: Mapping[str, Policy] = POLICIES
+) -> pd.DataFrame:
+    """Return the table of a file; columns as of `play`."""
+    return _in_order(pd.read_csv(file), families, policies)
 
 
 def stored() -> pd.DataFrame:
-    """Return the table that ships with the package: all families and policies, 5,000 runs; columns as of `play`.
+    """Return the table that ships with the package: all families and policies; columns as of `play`.
 
     Examples
     --------
     >>> table = stored()
     >>> table["family"].nunique(), table["policy"].nunique(), table["runs"].unique().tolist()
-    (12, 21, [5000])
+    (12, 21, [20000])
     """
-    with resources.files("bai.book").joinpath("data/leaderboard.csv").open() as file:
-        return pd.read_csv(file)
+    with resources.as_file(resources.files("bai.book") / "data/leaderboard.csv") as file:
+        return read(file)
+
+
+def extend(
+    file: Path,
+    families: Mapping[str, Family] = FAMILIES,
+    policies: Mapping[str, Policy] = POLICIES,
+    runs: int = RUNS,
+    seed: int = SEED,
+    executor: Executor | None = None,
+) -> Iterator[str]:
+    """Play the rows that a file lacks and add them to it; yield what was added, in words.
+
+    A file that does not exist is made. Rows are written as soon as they are played, so the same call goes on after an
+    interruption. No row that is there is played again or changed: give a policy with other code another name.
+    """
+    have = frozenset()
+    if file.exists():
+        table = pd.read_csv(file, keep_default_na=False)
+        other = table[(table["runs"] != runs) | (table["seed"] != seed)]
+        if len(other):
+            row = other.iloc[0]
+            raise ValueError(
+                f"{file} has rows with {row['runs']} runs and seed {row['seed']}, not {runs} and {seed}; "
+                "give those, or another file"
+            )
+        have = frozenset(table[ROW].itertuples(index=False, name=None))
+    else:
+        pd.DataFrame(columns=KEPT).to_csv(file, index=False)
+    for rows in _rows(families, policies, runs, seed, executor, have):
+        rows.to_csv(file, mode="a", header=False, index=False, float_format="%.6g")
+        yield f"{rows['family'].iloc[0]}: {rows['policy'].iloc[0]}"
+
+
+# --- comparisons -----------------------------------------------------------------------------------------
 
 
 def compare(table: pd.DataFrame, family: str, budget: int, first: str, second: str) -> Paired:
@@ -239,15 +323,27 @@ def compare(table: pd.DataFrame, family: str, budget: int, first: str, second: s
     >>> compare(stored(), "Bernoulli", 320, "Unif", "Unif").only_first
     0
     """
-    rows = table[(table["family"] == family) & (table["budget"] == budget)].set_index("policy")
+    rows = table[(table["family"] == family) & (table["budget"] == budget)].set_index("policy", drop=False)
     if rows.empty or not {first, second} <= set(rows.index):
         raise ValueError(
             f"the table has no row for family {family!r}, budget {budget!r} and policies {first!r}, {second!r}; "
             "look them up in its columns family, budget and policy"
         )
-    both = rows.loc[first, second]
-    only_first, only_second = (int(rows.loc[name, "mistakes"] - both) for name in (first, second))
-    return Paired(only_first, only_second, int(rows.loc[first, "runs"]))
+    only = only_row(rows.loc[[first, second]])
+    return Paired(int(only[0, 1]), int(only[1, 0]), int(rows.loc[first, "runs"]))
+
+
+def only_row(cell: pd.DataFrame) -> np.ndarray:
+    """Return in how many runs the policy of row i erred and that of row j did not, for the rows of one cell.
+
+    Examples
+    --------
+    >>> only_row(stored().query("family == 'Bernoulli' and budget == 320").head(2))
+    array([[   0, 6258],
+           [2976,    0]])
+    """
+    wrong = wrong_runs(cell).astype(np.float32)  # sums of fewer than 2^24 ones are exact
+    return (wrong @ (1 - wrong).T).astype(np.int64)
 
 
 def ranks(table: pd.DataFrame, level: float = 0.05) -> pd.Series:
@@ -268,33 +364,47 @@ def ranks(table: pd.DataFrame, level: float = 0.05) -> pd.Series:
     pairs = sum(len(cell) * (len(cell) - 1) // 2 for cell in cells)
     found = pd.Series(1, index=table.index, name="rank")
     for cell in cells:
-        alone = cell["mistakes"].to_numpy()[:, None] - cell[cell["policy"]].to_numpy()  # [i, j]: i erred, j did not
+        alone = only_row(cell)
         surpassed = (alone > alone.T) & (mcnemar(alone, alone.T) < level / max(1, pairs))
         found[cell.index] += surpassed.sum(axis=1)
     return found
 
 
+# --- the command -----------------------------------------------------------------------------------------
+
+
+def entered(file: Path) -> tuple[dict[str, Family], dict[str, Policy]]:
+    """Return the families and policies of a Python file that defines FAMILIES, POLICIES or both, by name."""
+    made = runpy.run_path(str(file))
+    families, policies = made.get("FAMILIES", {}), made.get("POLICIES", {})
+    if not families and not policies:
+        raise ValueError(f"{file} defines neither FAMILIES nor POLICIES; see the section 'Enter your own' of the book")
+    return families, policies
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Play all policies on all families and write the table."""
+    """Play the rows that a table lacks."""
     parser = argparse.ArgumentParser(
         prog="python -m bai.book.leaderboard", description="Play all policies on all kinds of problems."
     )
-    parser.add_argument("file", type=Path, nargs="?", default=Path("leaderboard.csv"), help="where to write")
+    parser.add_argument("file", type=Path, nargs="?", default=Path("leaderboard.csv"), help="the table")
+    parser.add_argument("--enter", type=Path, metavar="MINE.PY", help="Python file with your POLICIES or FAMILIES")
+    parser.add_argument("--anew", action="store_true", help="start from nothing, not from the table that ships")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of each policy (default: {RUNS})")
     parser.add_argument("--seed", type=int, default=SEED, help=f"seed of problems and play (default: {SEED})")
     options = parser.parse_args(arguments)
-    started, computed = time.perf_counter(), time.process_time()
+    started = time.perf_counter()
     try:
+        families, policies = entered(options.enter) if options.enter else ({}, {})
         if not options.file.parent.is_dir():  # not after minutes of play
             raise ValueError(f"{options.file.parent} is not a folder; make it, or name another file")
-        table = play(runs=options.runs, seed=options.seed, progress=True)
-        table.to_csv(options.file, index=False, float_format="%.6g")
-    except (ImportError, OSError, ValueError) as error:
+        if not (options.anew or options.file.exists()):
+            options.file.write_bytes((resources.files("bai.book") / "data/leaderboard.csv").read_bytes())
+        for added in extend(options.file, FAMILIES | families, POLICIES | policies, options.runs, options.seed):
+            print(f"{time.perf_counter() - started:6.0f} s  {added}", flush=True)
+    except (ImportError, OSError, TypeError, ValueError) as error:
         sys.exit(f"error: {error}")
-    pulls = int((table["runs"] * table["budget"]).to_numpy().sum())
-    seconds, computing = time.perf_counter() - started, time.process_time() - computed
-    print(f"wrote {options.file}: {pulls / 1e6:,.0f} million pulls in {seconds:.0f} seconds")
-    print(f"computing time on all cores: {computing:.0f} seconds")
+    print(f"{options.file} has all rows, after {time.perf_counter() - started:.0f} seconds")
 
 
 if __name__ == "__main__":
