@@ -276,11 +276,12 @@ def test_the_pulls_of_shvar_lie_in_their_brackets_for_every_set():
 
 
 def test_no_bound_of_shadavar_is_below_its_conditional_probability():
+    """Three arms and more, all stages; `test_exact_bounds` has the exact law of two arms."""
     rng, checked = np.random.default_rng(5), 0
-    while checked < 60:
+    while checked < 16:
         means, variances, budget = random_problem(rng)
         delta = float(rng.choice([0.05, 0.3, 0.7]))
-        if not variances.all():
+        if means.size == 2 or not variances.all():
             continue
         budget += means.size * theory.stages(means.size) * theory.warmup_pulls(delta)
         gap = theory.gaps(means).min()
@@ -318,8 +319,8 @@ def test_failures_are_not_smaller_than_their_sums_of_chi_square_probabilities():
 @pytest.mark.parametrize("policy", ["SHVar", "SHAdaVar"])
 def test_bounds_for_kept_samples_hold_in_simulation(policy):
     rng, told = np.random.default_rng(6), 0
-    for seed in range(40):
-        size = int(rng.integers(2, 6))
+    for seed in range(24):
+        size = 5 if policy == "SHVar" else int(rng.integers(2, 6))  # exactly known with fewer: `test_exact_bounds`
         budget = int(rng.integers(40, 400) if policy == "SHVar" else rng.integers(150, 900))
         means, variances = rng.uniform(0, 0.4, size), 10.0 ** rng.uniform(-1.5, 0, size)
         means[rng.integers(size)] = rng.uniform(0.8, 2.0)
@@ -330,7 +331,7 @@ def test_bounds_for_kept_samples_hold_in_simulation(policy):
         out = bai.simulate(played, bai.GaussianBandits(means, variances, runs=1000), budget, seed)
         told += bound < 0.5
         assert binom.sf(out.mistakes.sum() - 1, 1000, bound) > 1e-6
-    assert told > 15
+    assert told > 8
 
 
 def test_two_arms_with_kept_samples_are_bounded_by_at_least_their_exact_probability():

@@ -1,0 +1,401 @@
+"""Bounds whose truth is no plain integral, against probabilities computed from below: not one may be beaten.
+
+Kept samples, learned variances, bounded rewards, floors. Every reference is a lower bound on the probability of a
+mistake that holds for certain, up to rounding: sums over cells of log-concave integrands, counts that are moved to the
+unfavourable side of a grid, or all courses of play added up. Nothing is simulated, except where the reference itself
+is compared with play.
+"""
+
+import math
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from scipy.special import chdtr, log_ndtr, logsumexp
+
+import bai
+from bai import theory
+
+ROUNDING = 1e-9
+
+
+def log(value):
+    return math.log(value) if value > 0 else -math.inf
+
+
+def hold(bound, truth):
+    """Whether a bound is at least the exponential of `truth`; below 1e-304 a float may be 0."""
+    return truth < -700 or log(bound) >= truth - ROUNDING
+
+
+# --------------------------------------------------------------------------- kept samples
+
+
+def log_integral(density, centre, spreads, points=41):
+    """Return a lower bound on the logarithm of the integral of a log-concave function, close to it.
+
+    On a cell the integral is at least the volume times the exponential of the mean logarithm (Jensen), and the mean of
+    a concave function is at least that of its corners. A finer grid can only raise the value.
+    """
+    width = 8 * spreads
+    for _ in range(7):  # towards the mode
+        axes = [np.linspace(c - w, c + w, 15) for c, w in zip(centre, width, strict=True)]
+        values = density(*np.meshgrid(*axes, indexing="ij"))
+        at = np.unravel_index(values.argmax(), values.shape)
+        centre = np.array([axis[i] for axis, i in zip(axes, at, strict=True)])
+        width = width * 0.3
+    axes = [np.linspace(c - 6 * s, c + 6 * s, points) for c, s in zip(centre, spreads, strict=True)]
+    corners = density(*np.meshgrid(*axes, indexing="ij"))
+    for axis in range(len(axes)):
+        low, high = (np.take(corners, range(i, corners.shape[axis] - 1 + i), axis) for i in (0, 1))
+        corners = (low + high) / 2
+    return logsumexp(corners) + sum(math.log(axis[1] - axis[0]) for axis in axes)
+
+
+def log_kept(means, variances, budget):
+    """Return a lower bound on log P(mistake) of SHVar with three or four arms and all samples kept.
+
+    Arm 1 goes in the first stage, or it stays with arm j, both above all others, and arm j ends above it.
+    """
+    stage_budget, best, size = budget // 2, int(means.argmax()), means.size
+    first = theory.greedy_allocation(variances, stage_budget)
+    error = np.sqrt(variances / first)
+    terms, others = [], [j for j in range(size) if j != best]
+
+    def below(level, arms):
+        return sum(log_ndtr((level - means[i]) / error[i]) for i in arms)
+
+    def normal(x, i):
+        return -(((x - means[i]) / error[i]) ** 2) / 2 - math.log(error[i] * math.sqrt(2 * math.pi))
+
+    for number in range((size + 1) // 2, size):
+        for winners in combinations(others, number):  # exactly these are above the best arm, so it goes
+
+            def gone(t, winners=winners):
+                above = sum(log_ndtr((means[i] - t) / error[i]) for i in winners)
+                return normal(t, best) + above + below(t, [i for i in others if i not in winners])
+
+            terms.append(log_integral(gone, means[[best]], error[[best]], 401))
+    for j in others:
+        pair = np.array([best, j])
+        more = np.zeros(2, int)
+        for _ in range(stage_budget):  # the policy's rule: the pull goes where variance / pulls is highest
+            index = variances[pair] / (first[pair] + more)
+            more[1 if index[1] > index[0] or (index[1] == index[0] and j < best) else 0] += 1
+        share = first[pair] / (first[pair] + more)
+        fresh = math.sqrt((variances[pair] * more / (first[pair] + more) ** 2).sum())
+
+        def overtaken(x, y, j=j, share=share, fresh=fresh):
+            lead = share[0] * x + (1 - share[0]) * means[best] - share[1] * y - (1 - share[1]) * means[j]
+            stay = below(np.minimum(x, y), [i for i in others if i != j])
+            return normal(x, best) + normal(y, j) + stay + log_ndtr(-lead / fresh)
+
+        terms.append(log_integral(overtaken, means[pair], error[pair]))
+    return float(logsumexp(terms))
+
+
+def test_kept_samples_of_three_and_four_arms_are_bounded_in_300_problems():
+    rng, logs = np.random.default_rng(20), []
+    for case in range(300):
+        size = 3 + case % 2
+        stage_budget = size if case % 10 == 0 else size + int(rng.integers(0, 150))
+        variances = 10 ** rng.uniform(-1.5, 1.5, size) if case % 3 else rng.choice([0.5, 1.0, 2.0], size)
+        gaps = np.full(size, 1.0) if case % 5 == 0 else rng.uniform(0.2, 2.0, size)  # ties among rivals
+        gaps[rng.integers(size)] = 0.0
+        scale = math.sqrt(variances.sum() / stage_budget * 10 ** rng.uniform(-0.5, 3.2))
+        problem = -gaps * scale, variances, 2 * stage_budget + case % 2
+        truth = log_kept(*problem)
+        logs.append(truth)
+        assert hold(theory.keep_bound(*problem), truth), problem
+        assert hold(theory.keep_bound(*problem, gaussian=False), truth), problem
+    logs = np.array(logs)
+    assert (logs < -230).sum() > 20 and (logs > -3).sum() > 20 and (logs > -700).sum() > 200
+
+
+def test_the_reference_for_kept_samples_is_what_play_shows():
+    for size in (3, 4):
+        means, variances = np.array([0.0, -0.3, -0.35, -0.5])[:size], np.array([1.0, 0.3, 0.8, 0.1])[:size]
+        out = bai.simulate(bai.SHVar(reuse=True), bai.GaussianBandits(means, variances, runs=200_000), 60, seed=1)
+        low, high = out.interval
+        assert 0.98 * low <= math.exp(log_kept(means, variances, 60)) <= high
+
+
+def test_kept_samples_of_one_noisy_arm_are_bounded():
+    """Without noisy rivals arm 1 has 2b - (K - 1) pulls; it is lost if their mean is below the runner-up."""
+    for size in (3, 4):
+        for stage_budget in (size, 10, 400):
+            for gap in (0.1, 1.0, 1.5):
+                means, variances = -gap * np.r_[0.0, 1.0, np.ones(size - 2)], np.r_[1.0, np.zeros(size - 1)]
+                truth = float(log_ndtr(-gap * math.sqrt(2 * stage_budget - size + 1)))
+                assert hold(theory.keep_bound(means, variances, 2 * stage_budget), truth)
+
+
+# --------------------------------------------------------------------------- learned variances and floors
+
+LEVELS = np.geomspace(2e-3, 3.0, 110)  # of U / N in units of the variance
+LATTICE = 500
+
+
+class Lowest:
+    """The lowest index m(c) = min S(c') / a(c') over w <= c' <= c, S a walk with steps of chi-square, one degree each.
+
+    `stays[c - w]` and `falls[c - w]` hold lower bounds on P(m(c) > x) and P(m(c) < x) for all levels x. Steps are
+    rounded down for the first and up for the second. What leaves the lattice at its top is kept there, or is safe.
+    """
+
+    def __init__(self, warm_up, divisors):
+        last = warm_up + divisors.size - 1
+        step = (last + 6 * math.sqrt(2 * last)) / LATTICE
+        edges = np.arange(LATTICE + 1) * step
+        mass = np.diff(chdtr(1, edges))  # of the cells between the edges
+        shifts = np.subtract.outer(np.arange(LATTICE), np.arange(LATTICE))
+        down = np.where(shifts >= 0, mass[np.maximum(shifts, 0)], 0.0)
+        down[-1] = 1 - down[:-1].sum(axis=0)
+        up = np.where(shifts >= 1, mass[np.maximum(shifts - 1, 0)], 0.0)
+        start = np.diff(chdtr(warm_up - 1, edges))
+        low, high = start.copy(), np.insert(start[:-1], 0, 0.0)
+        low[-1] += 1 - start.sum()
+        low, high = (np.repeat(x[:, None], LEVELS.size, axis=1) for x in (low, high))
+        safe = np.full(LEVELS.size, 1 - high[:, 0].sum())
+        stays, falls, single = [], [], np.zeros(LEVELS.size)
+        for i, divisor in enumerate(divisors):
+            if i:
+                before = high.sum(axis=0)
+                low, high = down @ low, up @ high
+                safe = safe + before - high.sum(axis=0)
+            alive = edges[:-1, None] > LEVELS * divisor
+            low, high = low * alive, high * (edges[:-1, None] >= LEVELS * divisor)
+            single = np.maximum(single, chdtr(warm_up + i - 1, LEVELS * divisor))
+            stays.append(low.sum(axis=0))
+            falls.append(np.maximum(single, 1 - high.sum(axis=0) - safe))
+        self.warm_up = warm_up
+        self.stays = np.minimum.accumulate(stays, axis=1)
+        self.falls = np.maximum.accumulate(falls, axis=1)
+
+    def short(self, pulls, budget, ratio):
+        """Return a lower bound on P(N_1 <= v): m_1(v) < ratio m_2(n - v - 1), the two arms independent."""
+        other = budget - pulls - 1
+        if pulls < self.warm_up or other < self.warm_up:
+            return 0.0 if pulls < self.warm_up else 1.0
+        at = np.searchsorted(LEVELS, ratio * LEVELS * (1 + 1e-12), side="right") - 1  # the next lower level
+        below = np.where(at >= 0, self.falls[pulls - self.warm_up][at], 0.0)
+        drops = -np.diff(np.append(self.stays[other - self.warm_up], 0.0))
+        return float((below * drops).sum())
+
+    def log_mistake(self, gap, variances, budget):
+        """Return a lower bound on log P(mistake) with two arms: E h(N_1), h falling to its least value, then rising."""
+        pulls = np.arange(self.warm_up, budget - self.warm_up + 1)
+        value = log_ndtr(-gap / np.sqrt(variances[0] / pulls + variances[1] / (budget - pulls)))
+        least, ratio = int(value.argmin()), variances[1] / variances[0]
+        terms, logs = [1.0], [value[least]]
+        for i in range(pulls.size - 1):
+            if i < least:
+                chance, high, low = self.short(int(pulls[i]), budget, ratio), value[i], value[i + 1]
+            else:
+                chance = self.short(int(budget - pulls[i + 1]), budget, 1 / ratio)
+                high, low = value[i + 1], value[i]
+            terms.append(chance)
+            logs.append(high + math.log(-math.expm1(low - high)) if high > low else -math.inf)
+        return float(logsumexp(logs, b=terms))
+
+
+def log_last_stage(lowest, means, variances, stage_budget):
+    """Return a lower bound on log P(mistake) for any number of arms, from the last stage alone.
+
+    It errs with probability at least e against each rival. If arm 1 is there with probability q, a mistake has at least
+    max(1 - q, q e), and that is at least e/(1 + e). With two arms there is only that stage: e.
+    """
+    best = int(means.argmax())
+    errors = [
+        lowest.log_mistake(means[best] - means[j], variances[[best, j]], stage_budget)
+        for j in range(means.size)
+        if j != best
+    ]
+    return min(errors) - (math.log1p(math.exp(min(errors))) if means.size > 2 else 0.0)
+
+
+@cache
+def learned(delta, most):
+    warm_up = theory.warmup_pulls(delta)
+    counts = np.arange(warm_up, most)
+    return Lowest(warm_up, counts * theory.lemma_2_thresholds(counts - 1, delta)[0])
+
+
+@cache
+def floored(stage_budget, floor):
+    counts = np.arange(math.floor(floor * stage_budget / 2), stage_budget)
+    return Lowest(int(counts[0]), counts * (counts - 1.0))
+
+
+def random_arms(rng, size, stage_budget, easiest, hardest):
+    variances = 10 ** rng.uniform(-1, 1, size) if rng.random() < 0.7 else rng.choice([0.5, 1.0, 2.0], size)
+    gaps = np.ones(size) if rng.random() < 0.2 else rng.uniform(0.5, 2.0, size)
+    gaps[rng.integers(size)] = 0.0
+    return -gaps * math.sqrt(variances.sum() / stage_budget * 10 ** rng.uniform(easiest, hardest)), variances
+
+
+def test_the_law_of_the_pulls_is_what_play_shows():
+    """The two bounds on P(N_1 <= v), from below and through N_2 from above, enclose what 20,000 runs show."""
+    variances, n, delta = np.array([1.0, 0.3]), 40, 0.3
+    lowest = learned(delta, 70)
+    out = bai.simulate(bai.SHAdaVar(delta), bai.GaussianBandits([0.5, 0.0], variances, runs=20_000), n, seed=1)
+    for v in (8, 15, 22, 26, 30):
+        seen = (out.pulls[:, 0] <= v).mean()
+        below = lowest.short(v, n, variances[1] / variances[0])
+        above = 1 - lowest.short(n - v - 1, n, variances[0] / variances[1])
+        assert below - 0.02 < seen < above + 0.02 and above - below < 0.3  # 5 standard errors are 0.018
+    truth = math.exp(lowest.log_mistake(0.5, variances, n))
+    assert 0.9 * out.interval[0] < truth < out.interval[1]
+
+
+def test_learned_variances_are_bounded_in_300_problems():
+    rng, logs, told = np.random.default_rng(21), [], 0
+    for case in range(300):
+        size = 2 if case % 4 else 3 + case // 4 % 3
+        delta = (0.05, 0.3, 0.7)[case % 3]
+        fewest = max(size * theory.warmup_pulls(delta), 2 * theory.warmup_pulls(delta) + 1)
+        stage_budget = int(rng.integers(fewest, 70)) if fewest < 69 else 69
+        means, variances = random_arms(rng, size, stage_budget, 0.5, 3.2)
+        truth = log_last_stage(learned(delta, 70), means, variances, stage_budget)
+        bound = theory.shadavar_bound(means, variances, theory.stages(size) * stage_budget, delta)
+        assert hold(bound, truth), (means, variances, stage_budget, delta)
+        logs.append(truth)
+        told += bound < 0.5
+    assert told > 100 and min(logs) < -230 and max(logs) > -5
+
+
+def test_floors_are_bounded_in_300_problems():
+    rng, logs, told = np.random.default_rng(22), [], 0
+    for case in range(300):
+        size = 2 if case % 3 else 3 + case // 3 % 3
+        stage_budget, floor = ((80, 0.3), (80, 0.6), (120, 0.5), (140, 0.2))[case % 4]
+        means, variances = random_arms(rng, size, stage_budget, 1.0, 3.5)
+        truth = log_last_stage(floored(stage_budget, floor), means, variances, stage_budget)
+        bound = theory.floor_bound(means, variances, theory.stages(size) * stage_budget, floor)
+        assert hold(bound, truth), (means, variances, stage_budget, floor)
+        logs.append(truth)
+        told += bound < 0.5
+    assert told > 60 and min(logs) < -230 and max(logs) > -10
+
+
+# --------------------------------------------------------------------------- bounded rewards
+
+
+@cache
+def courses(budget, delta):
+    """Return how many courses of play of two arms with rewards 0 and 1 end with these pulls and successes.
+
+    The index is the root of U / N with Bernstein's bound. How a course goes does not depend on the probabilities of
+    the rewards, so one table serves all problems. Rows: pulls and successes of arm 1, of arm 2, log number.
+    """
+    n = np.arange(budget + 1)[:, None]
+    s = np.arange(budget + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        index = np.sqrt(s * (n - s) / n / (n * (n - 1.0))) + np.sqrt(2 * math.log(1 / delta) / (n * (n - 1.0)))
+    first = np.array([math.comb(2, k) for k in range(3)], float)
+    alive = {2: np.outer(first, first)}  # by the pulls of arm 1; axes: successes of both
+    for pulled in range(4, budget):
+        after = {}
+        for a, number in alive.items():
+            b = pulled - a
+            goes = index[a, : a + 1, None] >= index[b, : b + 1]  # the first arm on ties
+            one, two = number * goes, number * ~goes
+            for key, moved, axis in ((a + 1, one, 0), (a, two, 1)):
+                if moved.any():
+                    pad = [(0, int(axis == 0)), (0, int(axis == 1))]
+                    failed, won = np.pad(moved, pad), np.pad(moved, [p[::-1] for p in pad])
+                    after[key] = after.get(key, 0) + failed + won
+        alive = after
+    rows = []
+    for a, number in alive.items():
+        i, j = np.nonzero(number)
+        rows.append(np.column_stack([np.full(i.size, a), i, np.full(i.size, budget - a), j, np.log(number[i, j])]))
+    return np.concatenate(rows).T
+
+
+def log_bernoulli(p, budget, delta):
+    """Return log P(mistake), ties against the best arm, for two arms."""
+    n1, s1, n2, s2, number = courses(budget, delta)
+    lost = s1 * n2 <= s2 * n1 if p[0] > p[1] else s1 * n2 >= s2 * n1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = [np.where(k > 0, k * np.log(x), 0.0) for k, x in ((s1, p[0]), (n1 - s1, 1 - p[0]))]
+        terms += [np.where(k > 0, k * np.log(x), 0.0) for k, x in ((s2, p[1]), (n2 - s2, 1 - p[1]))]
+    return float(logsumexp((number + sum(terms))[lost]))
+
+
+def log_one_random(p, levels, stage_budget, delta):
+    """Return log P(mistake) if only arm 1 is random and its rivals always have the rewards `levels`, for any K.
+
+    A rival's index depends on its pulls only, so a stage is a walk of the pulls and successes of arm 1.
+    """
+    slack = math.sqrt(2 * math.log(1 / delta))
+    kept, lost, size = 0.0, [], levels.size + 1
+    while size > 1:
+        rivals = np.sort(levels)[::-1][: size - 1]
+        alive = {(2, k): float(math.comb(2, k)) for k in range(3)}  # numbers of courses
+        pulls = np.full(size - 1, 2)
+        quiet = []  # the rivals' indices in the order in which they are used up
+        for _ in range(stage_budget):
+            turn = int(pulls.argmin())
+            quiet.append(slack / math.sqrt(pulls[turn] * (pulls[turn] - 1)))
+            pulls[turn] += 1
+        for pulled in range(2 * size, stage_budget):
+            after = {}
+            for (n, s), number in alive.items():
+                own = math.sqrt(s * (n - s) / n / (n * (n - 1))) + slack / math.sqrt(n * (n - 1))
+                moves = ((n + 1, s), (n + 1, s + 1)) if own >= quiet[pulled - 2 * (size - 1) - n] else ((n, s),)
+                for state in moves:
+                    after[state] = after.get(state, 0.0) + number
+            alive = after
+        survivors = (size + 1) // 2
+        stay = []
+        for (n, s), number in alive.items():
+            chance = kept + math.log(number) + s * math.log(p) + (n - s) * math.log1p(-p)
+            (stay if (rivals >= s / n).sum() < survivors else lost).append(chance)
+        kept, size = float(logsumexp(stay)), survivors
+    return float(logsumexp(lost))
+
+
+def test_bounded_rewards_of_two_arms_are_bounded_in_240_problems():
+    rng, logs, told = np.random.default_rng(23), [], 0
+    for case in range(240):
+        budget, delta = ((40, 0.01), (60, 3e-3), (70, 1e-4), (30, 0.05))[case % 4]
+        p = np.array([1 - 10 ** rng.uniform(-9, -0.4), 10 ** rng.uniform(-9, -0.4)])
+        if case % 5 == 0:
+            p = rng.uniform(0, 1, 2)
+        p = p if case % 3 else p[::-1].copy()
+        if case % 7 == 0:
+            p[p.argmin()] = 0.0  # a rival without noise
+        truth = log_bernoulli(p, budget, delta)
+        span = float(rng.choice([1.0, 3.0]))
+        bound = theory.bounded_bound(span * p, span**2 * p * (1 - p), budget, delta, span)
+        assert hold(bound, truth), (p, budget, delta)
+        logs.append(truth)
+        told += bound < 0.9
+    assert told > 80 and min(logs) < -230 and max(logs) > -2
+
+
+def test_bounded_rewards_of_three_to_five_arms_are_bounded_in_60_problems():
+    rng, told = np.random.default_rng(24), 0
+    for case in range(60):
+        size, stage_budget, delta = 3 + case % 3, int(rng.integers(60, 150)), float(10 ** rng.uniform(-4, -3))
+        p = 1 - 10 ** rng.uniform(-6, -0.5)
+        levels = np.zeros(size - 1) if case % 2 else rng.integers(0, 5, size - 1) / 16  # ties, and rivals apart
+        truth = log_one_random(p, levels, stage_budget, delta)
+        means, variances = np.r_[p, levels], np.r_[p * (1 - p), np.zeros(size - 1)]
+        bound = theory.bounded_bound(means, variances, theory.stages(size) * stage_budget, delta, 1.0)
+        assert hold(bound, truth), (means, stage_budget, delta)
+        told += bound < 0.9
+    assert told > 20
+
+
+def test_the_references_for_bounded_rewards_are_what_play_shows():
+    runs = 100_000
+    policy = bai.SHAdaVar(0.05, bound=bai.variance_bounds.Bernstein(span=1.0))
+    for p in ([0.6, 0.45], [0.7, 0.0]):
+        if p[1]:
+            truth = math.exp(log_bernoulli(np.array(p), 30, 0.05))
+        else:
+            truth = math.exp(log_one_random(p[0], np.zeros(1), 6, 0.05))
+        mistakes = bai.simulate(policy, bai.BernoulliBandits(p, runs=runs), 30 if p[1] else 6, seed=2).mistakes
+        assert mistakes.mean() <= truth + 0.01 and truth < mistakes.mean() + 0.1  # ties are split in play
