@@ -14,6 +14,7 @@ pytest.importorskip("sphinx_proof", reason="the extensions of the book are not i
 import book  # noqa: E402
 import formulas  # noqa: E402
 import identity  # noqa: E402
+import policies  # noqa: E402
 import previews  # noqa: E402
 from docutils import nodes  # noqa: E402
 
@@ -92,3 +93,18 @@ def test_scripts_of_the_book_ask_no_other_host():
     scripts = sorted((ROOT / "_static").glob("*.js"))
     assert scripts
     assert [path.name for path in scripts if re.search(r"https?:|\bimport\(|XMLHttp", path.read_text())] == []
+
+
+def test_names_of_policies_are_set_apart_and_calls_and_other_code_are_left_alone():
+    def looks(text):
+        return [
+            (part.astext(), part.get("classes")) for part in policies.parts(text) if isinstance(part, nodes.literal)
+        ]
+
+    assert looks("SHVar's, A-GapE-V, SHE and bai.SH") == [("SHVar", ["policy"]), ("A-GapE-V", ["policy"])]
+    assert looks("SHAdaVar(reuse=True) and GapE (old)") == [("SHAdaVar(reuse=True)", []), ("GapE", ["policy"])]
+    assert policies.in_formula(r"x \text{for SH} \text{or}") == r"x \text{for }\texttt{SH} \text{or}"
+    name = '<code class="policy">SH</code>'
+    assert policies.in_html('<p title="SH">SH <code>SH</code> <pre>SH</pre></p>') == (
+        f'<p title="SH">{name} {name} <pre>SH</pre></p>'
+    )

@@ -17,6 +17,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "_ext")]
 pytest.importorskip("jupyter_book", reason="jupyter-book is not installed")
 make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
 from lists import LICENCE, exercises, figures, notebooks  # noqa: E402
+from policies import NAMES  # noqa: E402
 
 needs_chromium = pytest.mark.skipif(not make_pdf.CHROMIUM, reason="no chromium on this machine")
 
@@ -43,6 +44,14 @@ FACTS = """
   unsignedScroll: [...document.querySelectorAll("div.math, .table-scroll")]
     .filter(e => e.scrollWidth > e.clientWidth + 1 && !getComputedStyle(e).backgroundImage.includes("gradient"))
     .map(e => e.textContent.slice(0, 80)),
+  // Captions of wide tables stay in sight while the table scrolls.
+  lostCaptions: [...document.querySelectorAll(".table-scroll")].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .filter(e => e.querySelector("caption")).filter(e => {
+      e.scrollLeft = e.scrollWidth;
+      const caption = e.querySelector("caption").getBoundingClientRect(), box = e.getBoundingClientRect();
+      e.scrollLeft = 0;
+      return caption.left < box.left - 1 || caption.right > box.right + 1;
+    }).map(e => e.textContent.slice(0, 80)),
   tinyText: [...document.querySelectorAll("a.plot img")].filter(i => i.clientWidth)
     .map(i => [i.getAttribute("src"), i.clientWidth]),
   brokenMath: [...document.querySelectorAll("mjx-merror, mjx-mtext[style*=red]")]  // red: an unknown macro
@@ -57,6 +66,23 @@ async () => {
   solutions.forEach(e => e.querySelector("button.toggle-button").click());
   if (solutions.length) await new Promise(resolve => setTimeout(resolve, 500));
   return [...open, ...solutions.filter(e => !shown(e))].map(e => e.id);
+}
+"""
+# How the names of policies are set: as what, and with which box and type.
+NAME_LOOKS = """
+names => {
+  const name = new RegExp("(?<![\\\\w.])(" + names.join("|") + ")(?!\\\\w)", "g"), looks = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const other = "code:not(.policy), pre, script, style, svg, option, button, mjx-container, .math, .citation";
+  while (texts.nextNode()) {
+    const text = texts.currentNode, e = text.parentElement;
+    const whole = names.includes(text.data.trim()) && e.closest("code");
+    if (!text.data.match(name) || (e.closest(other) && !whole) || e.closest("pre, dt.sig, [class*=live]")) continue;
+    const s = getComputedStyle(e.closest("code") ?? e);
+    looks.add(e.closest("code.policy") ? [s.fontFamily, s.padding, s.borderWidth, s.backgroundColor].join() :
+      `plain or other code: ${text.data.trim().slice(0, 60)}`);
+  }
+  return [...looks];
 }
 """
 CUT_CODE = """
@@ -142,6 +168,7 @@ def visits(site):
         seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
         seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         page.set_viewport_size({"width": 1400, "height": 900})
+        seen["nameLooks"] = page.evaluate(NAME_LOOKS, NAMES)
         seen["cutCode"] = page.evaluate(CUT_CODE)
         page.evaluate(THIN_OUT)
         rules = {"color-contrast": {"enabled": False}}
@@ -287,6 +314,20 @@ def test_statements_fit_on_a_phone_and_what_scrolls_says_so(visits):
 
 
 @needs_chromium
+def test_captions_of_wide_tables_stay_in_sight(visits):
+    assert wrong(visits, "lostCaptions") == {}
+
+
+@needs_chromium
+def test_names_of_policies_have_one_look(visits):
+    # Slides are made from the cells alone; the index and the page of the classes name classes of Python.
+    others = ("chapters/slides/", "genindex", "reference/api/policies")
+    pages = {name: seen for name, seen in visits.items() if not name.startswith(others)}
+    looks = {look: name for name, seen in pages.items() for look in seen["nameLooks"]}
+    assert len(looks) == 1, looks
+
+
+@needs_chromium
 def test_no_line_of_code_is_cut_on_a_laptop(visits):
     assert wrong(visits, "cutCode") == {}
 
@@ -359,7 +400,7 @@ def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, 
     html, address, browser = site
     said = []
     make_pdf.make_pdf(browser, address, tmp_path / "book.pdf", said.append, only=PRINTED)
-    assert said[0] == f"page 1 of {len(PRINTED)}: index.html" and len(said) == len(PRINTED) + 2
+    assert said[0] == f"page 1 of {len(PRINTED)}: index.html" and len(said) == len(PRINTED) + 3
     pdf = pypdf.PdfReader(tmp_path / "book.pdf")
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
     titles = [title(html / page) for page in PRINTED]
@@ -368,6 +409,8 @@ def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, 
     assert begins[0] == 1 and begins == sorted(set(begins)) and len(pdf.pages) > 5 * len(chapters)
     contents = " ".join(pdf.pages[0].extract_text().split())
     assert contents.startswith("Contents") and all(title.split()[-1] in contents for title in titles)
+    numbers = re.findall(r"(\d+)\s*$", pdf.pages[0].extract_text(), re.M)
+    assert numbers[: len(titles)] == [str(page + 1) for page in begins]
     assert len(pdf.pages[0]["/Annots"]) >= len(titles)
     assert [page.extract_text().split()[-1] for page in pdf.pages[1:4]] == ["2", "3", "4"]
     links = [note.get_object().get("/A", {}).get("/URI", "") for page in pdf.pages for note in page.get("/Annots", [])]

@@ -3,7 +3,8 @@
     python tools/make_pdf.py _build/html _build/book.pdf
 
 All pages, in the order of the table of contents, are put into one document behind a list of them, so that links between
-chapters, page numbers and the outline work in the PDF as well. It takes about a minute, and says how far it is; if the
+chapters, page numbers and the outline work in the PDF as well. It is printed twice: the list needs the pages on which
+chapters begin. That takes about two minutes, and it says how far it is; if the
 browser hangs, it ends with an error after 15 minutes, or after as many seconds as ``--limit`` says.
 """
 
@@ -18,6 +19,7 @@ import threading
 
 import psutil
 from playwright.sync_api import sync_playwright
+from pypdf import PdfReader
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LIMIT = 15 * 60  # seconds; a busy machine may be slow, but not that slow
@@ -65,15 +67,20 @@ async () => {
     const link = document.createElement("a");
     link.href = "#" + article.id;
     link.textContent = article.querySelector("h1").textContent;
-    const item = list.appendChild(document.createElement("li"));
-    item.style.listStyle = "none";
-    item.append(link);
+    const item = list.appendChild(document.createElement("li")), number = document.createElement("span");
+    item.style = "list-style: none; display: flex; justify-content: space-between; gap: 1rem";
+    number.className = "contents-number";
+    number.textContent = "000";  // as wide as what the second printing puts there
+    item.append(link, number);
   }
   contents.append(list);
   document.body.replaceChildren(contents, ...articles);
   if (window.MathJax) await MathJax.typesetPromise();
   await Promise.all([...document.images].map(image => image.decode()));
 }
+"""
+FILL_IN = """
+numbers => document.querySelectorAll(".contents-number").forEach((e, place) => { e.textContent = numbers[place]; })
 """
 NUMBER = '<div style="width: 100%; font-size: 8px; text-align: center"><span class="pageNumber"></span></div>'
 
@@ -128,6 +135,21 @@ def make_pdf(browser, address, pdf, say=lambda text: None, only=None):
     say("typesetting formulas")
     page.evaluate(TYPESET)
     say("printing, which takes longest")
+    print_page(page, pdf)
+    say("printing again, with the numbers of pages in the contents")
+    page.evaluate(FILL_IN, first_pages(pdf))
+    print_page(page, pdf)
+    page.close()
+
+
+def first_pages(pdf):
+    """On which page each chapter begins, by the outline."""
+    reader = PdfReader(pdf)
+    chapters = [entry for entry in reader.outline if not isinstance(entry, list)]
+    return [reader.get_destination_page_number(entry) + 1 for entry in chapters]
+
+
+def print_page(page, pdf):
     margins = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
     # scale 0.85: what fits on the site at its usual width fits on the sheet
     page.pdf(
@@ -142,7 +164,6 @@ def make_pdf(browser, address, pdf, say=lambda text: None, only=None):
         header_template="<span></span>",
         footer_template=NUMBER,
     )
-    page.close()
 
 
 def give_up(limit):
