@@ -25,7 +25,7 @@ from figures import dark
 from sphinx.util.docutils import SphinxDirective
 
 import bai
-from bai.book import leaderboard, paper
+from bai.book import families, leaderboard, paper
 
 LIVE = Path(__file__).resolve().parent.parent / "_static" / "live"
 ENGINE = ("seeds", "plans", "machine", "play", "worker")
@@ -61,7 +61,7 @@ def in_python(value):
 def as_problem(name, family):
     """A Gaussian family of the leaderboard as the engine takes it."""
     sample = family.make(1, 0)
-    if isinstance(family.make, leaderboard.Scattered):
+    if isinstance(family.make, families.Scattered):
         parts = {key: part for key, part in family.make._asdict().items() if part is not None}
         return {"kind": "uniform", "arms": sample.n_arms, **parts}
     if name == "equal variances":
@@ -125,10 +125,11 @@ def book_script():
         "variants": [
             {"label": label, "policy": as_given(policy), "python": in_python(policy)}
             for label, policy in leaderboard.POLICIES.items()
+            if type(policy) in bai.REGISTRY
         ],
         "families": [
             {"name": name, "about": family.about, "budgets": family.budgets, "problem": as_problem(name, family)}
-            for name, family in leaderboard.FAMILIES.items()
+            for name, family in families.DESIGN.items()
             if isinstance(family.make(1, 0), bai.GaussianBandits)
         ],
         "figure2": {"arms": paper.FIGURES[2][1][0], "budgets": paper.FIGURES[2][2], "published": published(2)},

@@ -382,6 +382,71 @@ class ReplayBandits(CompiledBandits):
         return Rewards(REPLAY, rng, table=table, rows=rows)
 
 
+class RescaledBandits(CompiledBandits):
+    """The same arms with rewards in another unit: ``unit * reward + level``, with its own pair in every run.
+
+    A policy whose mistakes change with the unit relies on something that you may not know.
+
+    Parameters
+    ----------
+    bandits : Bandits
+        The ensemble.
+    units, levels : array-like, shape (R,)
+        Positive factors, and what is added. A number holds for all runs.
+
+    Examples
+    --------
+    >>> import bai
+    >>> euros = bai.BernoulliBandits([0.6, 0.5], runs=1000)
+    >>> cents = RescaledBandits(euros, 100, 0)
+    >>> cents.means[0], cents.variances[0]
+    (array([60., 50.]), array([2400., 2500.]))
+    >>> [bai.simulate(bai.TopTwo(), arms, 60, seed=1).mistake_rate for arms in (euros, cents)]
+    [0.246, 0.246]
+    """
+
+    per_run = ("means", "variances", "units", "levels")
+
+    def __init__(self, bandits: Bandits, units: ArrayLike, levels: ArrayLike):
+        if not isinstance(bandits, Bandits):
+            checks.wrong_type("bandits", bandits, "an ensemble such as bai.GaussianBandits(...)")
+        self.bandits = bandits
+        self.units: np.ndarray = self._per_run("units", units)
+        self.levels: np.ndarray = self._per_run("levels", levels)
+        if not (self.units > 0).all():
+            raise ValueError(f"units contains {self.units.min()}; every unit must be positive")
+        self.means = checks.in_range("means in these units", self.units * bandits.means + self.levels)
+        self.variances = self.units * self.units * bandits.variances
+        checks.in_range("variances in these units", self.variances, variances=True)
+        self.longest = bandits.longest
+
+    def _per_run(self, name: str, values: ArrayLike) -> np.ndarray:
+        """Return a column with one number per run."""
+        numbers = checks.in_range(name, checks.array(name, values, (0, 1)))
+        if numbers.ndim == 1 and len(numbers) != self.bandits.runs:
+            raise ValueError(f"{name} has {len(numbers)} entries for {self.bandits.runs} runs; give one per run")
+        return np.broadcast_to(np.reshape(numbers, (-1, 1)), (self.bandits.runs, 1)).copy()
+
+    def select(self, rows: slice | np.ndarray) -> Bandits:
+        some = super().select(rows)
+        vars(some)["bandits"] = self.bandits.select(rows)
+        return some
+
+    def rewards(self, order: np.ndarray, rng: np.random.Generator) -> Rewards | PlainRewards:
+        rewards = self.bandits.rewards(order, rng)
+        if not isinstance(rewards, Rewards):
+            return PlainRewards(self, order, rng, np.arange(self.runs))
+        if rewards.kind == GAUSSIAN:
+            return rewards._replace(loc=self.units * rewards.loc + self.levels, scale=self.units * rewards.scale)
+        if len(rewards.units):  # rescaled before
+            units, levels = np.split(rewards.units, 2, axis=1)
+            return rewards._replace(units=np.hstack([self.units * units, self.units * levels + self.levels]))
+        return rewards._replace(units=np.hstack([self.units, self.levels]))
+
+    def draw(self, run: int, arm: int, rng: np.random.Generator) -> float:
+        return float(self.levels[run, 0] + self.units[run, 0] * self.bandits.draw(run, arm, rng))
+
+
 def synthetic(n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> GaussianBandits:
     """Gaussian problems of Section 5.1: a new perturbed instance in every run, arms in random order.
 

@@ -34,6 +34,7 @@ class Rewards(NamedTuple):
     users: np.ndarray = np.empty((0, 0))  # LOW_RANK: factors of the users (U, D)
     normals: np.ndarray = np.empty(0)  # GAUSSIAN: standard normals drawn ahead, in the order of the stream
     ahead: np.ndarray = np.zeros(2, np.int64)  # where in `normals` the unused ones begin and end
+    units: np.ndarray = np.empty((0, 2))  # not GAUSSIAN: unit and level that every run has its rewards in (R, 2)
 
     def draw(self, run: int, position: int, pull: int) -> float:
         """Return the reward of pull number `pull` (from 0) of the arm at a position.
@@ -129,10 +130,8 @@ def has_normals(rewards, m):
 
 
 @inlined
-def draw(rewards, r, i, k):
-    """Return the reward of pull number k (from 0) of arm i in run r."""
-    if rewards.kind == GAUSSIAN:
-        return rewards.loc[r, i] + rewards.scale[r, i] * next_normal(rewards)
+def raw_reward(rewards, r, i, k):
+    """Return a reward that is not Gaussian, in the unit of the problem."""
     if rewards.kind == BERNOULLI:
         return 1.0 if rewards.rng.random() < rewards.loc[r, i] else 0.0
     row = rewards.rows[r, i]
@@ -145,6 +144,17 @@ def draw(rewards, r, i, k):
             reward += rewards.table[row, d] * rewards.users[user, d]
         return reward
     return rewards.table[row, k]
+
+
+@inlined
+def draw(rewards, r, i, k):
+    """Return the reward of pull number k (from 0) of arm i in run r."""
+    if rewards.kind == GAUSSIAN:
+        return rewards.loc[r, i] + rewards.scale[r, i] * next_normal(rewards)
+    reward = raw_reward(rewards, r, i, k)
+    if rewards.units.shape[0] > 0:
+        return rewards.units[r, 1] + rewards.units[r, 0] * reward
+    return reward
 
 
 plain_draw: Any = getattr(draw, "py_func", draw)

@@ -71,8 +71,7 @@ def test_the_gain_is_that_of_the_normal_law(z):
     assert log_gain(z * z) == pytest.approx(exact, abs=1e-9 if z < 5 else 0.011)
 
 
-def test_look_ahead_needs_one_pull_per_arm_and_is_free_of_units():
-    assert [bai.LookAhead().first(10, budget) for budget in (10, 19, 20, 99, 100, 134)] == [1, 1, 2, 2, 3, 4]
+def test_look_ahead_is_free_of_units():
     stacks = np.random.default_rng(1).normal(size=(50, 6, 200)) + np.arange(6)[:, None] / 5
     facts = stacks.mean(axis=2), stacks.var(axis=2)
     plays = [bai.simulate(bai.LookAhead(), bai.ReplayBandits(c * stacks + d, *facts), 200, seed=2).pulls
@@ -81,9 +80,19 @@ def test_look_ahead_needs_one_pull_per_arm_and_is_free_of_units():
     assert (plays[0] == plays[2]).mean() > 0.98  # equal up to rounding in near ties
 
 
-def test_look_ahead_looks_ahead_by_as_many_pulls_as_it_says():
-    assert bai.LookAhead()._ahead(9)[[1, 4, 9]].tolist() == [1, 4, 9]
-    assert bai.LookAhead(ahead="root")._ahead(9)[[1, 4, 9]].tolist() == [1, 2, 3]
+def test_look_ahead_neglects_no_arm_and_need_not_know_the_budget():
+    stacks = np.random.default_rng(1).normal(size=(60, 6, 301))
+    stacks[:, :2] += 9  # all others look hopeless
+    bandits = bai.ReplayBandits(stacks, *[np.ones((60, 6))] * 2)
+    short, long = (bai.simulate(bai.LookAhead(), bandits, n, seed=2).pulls for n in (101, 301))
+    assert (short <= long).all()
+    assert (short.min(axis=1) == 5).all() and (long.min(axis=1) == 15).all()  # 0.3 of an equal share
+
+
+def test_look_ahead_with_fewer_than_two_pulls_per_arm_looks_at_the_highest():
+    bandits = bai.GaussianBandits(np.arange(10.0), np.full(10, 0.01), runs=50)
+    pulls = bai.simulate(bai.LookAhead(share=0.05), bandits, 13, seed=1).pulls
+    assert (pulls[:, :8] == 1).all() and (pulls[:, 8:].sum(axis=1) == 5).all()
 
 
 # --- top two ---------------------------------------------------------------------------------------------

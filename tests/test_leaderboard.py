@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 import bai
-from bai import study
-from bai.book import leaderboard
-from bai.book.leaderboard import FAMILIES, POLICIES
+from bai.book import judgements, leaderboard
+from bai.book.families import CONFIRMATION, DESIGN, FAMILIES, at_hand, in_random_units
+from bai.book.leaderboard import POLICIES
+from bai.play import BLOCK, play_block
 
 CELL = ["family", "budget", "policy"]
 
@@ -22,23 +23,24 @@ def stored():
     return leaderboard.stored()
 
 
-def rows_to_play(name):
-    """Rows of a family that are played again: all with the smallest budget, and about a quarter of the others."""
-    family = FAMILIES[name]
-    problem = {name: family.make(leaderboard.RUNS, leaderboard.SEED)}
-    for row in study.study_rows(POLICIES, problem, family.budgets, leaderboard.SEED, None):
-        number = zlib.crc32(f"{row.policy} {row.budget}".encode())
-        if row.budget == family.budgets[0] or number % 4 == 0:
-            yield row, number % len(row.blocks.sizes(leaderboard.RUNS))
+def cells_of(name, policies=POLICIES):
+    """The budgets and policies of a family, in the order of the table."""
+    playable = leaderboard.playable(FAMILIES[name], policies)
+    return [(name, n, policy) for n in FAMILIES[name].budgets for policy in policies if n in playable[policy]]
 
 
-def test_every_policy_is_stored_for_every_family_and_budget(stored):
-    wanted = [(name, n, policy) for name, family in FAMILIES.items() for n in family.budgets for policy in POLICIES]
-    assert list(stored[CELL].itertuples(index=False, name=None)) == wanted
-    assert len(FAMILIES) >= 8
+def test_every_policy_is_stored_for_every_family_and_budget_that_it_can_play(stored):
+    there = [cell for cell in stored[CELL].itertuples(index=False, name=None) if cell[0] in at_hand()]
+    assert there == [cell for name in at_hand() for cell in cells_of(name)]
+    assert set(stored["family"]) == set(FAMILIES)
     assert min(len(family.budgets) for family in FAMILIES.values()) >= 2
     assert (stored["runs"] == leaderboard.RUNS).all()
     assert (stored["seed"] == leaderboard.SEED).all()
+
+
+def test_half_of_the_families_are_for_design_and_half_for_confirmation():
+    assert not set(DESIGN) & set(CONFIRMATION)
+    assert len(DESIGN) == 12 <= len(CONFIRMATION)
 
 
 def test_stored_runs_add_up(stored):
@@ -48,14 +50,48 @@ def test_stored_runs_add_up(stored):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_blocks_played_again_give_the_stored_runs_bit_for_bit(name, stored):
+    """All rows with the smallest budget, and about a quarter of the others: one block of each."""
+    if name not in at_hand():
+        pytest.skip("the votes on captions are not here; BAI_CAPTIONS names their file")
+    problem = leaderboard.problem_of(FAMILIES[name])
     rows = stored.set_index(CELL)
     wrong = dict(zip(rows.index, leaderboard.wrong_runs(stored), strict=True))
-    for row, block in rows_to_play(name):
-        size = row.blocks.sizes(leaderboard.RUNS)[block]
-        played = study.play_blocks(row.player, row.budget, leaderboard.SEED, [(block, row.blocks.block(block, size))])
-        bits = np.unpackbits(np.frombuffer(played[0][0].mistakes, np.uint8), bitorder="little")[:size]
-        there = wrong[name, row.budget, row.policy][block * study.BLOCK :][:size]
-        assert np.array_equal(bits, there), (row.policy, row.budget)
+    for _, budget, policy in cells_of(name):
+        number = zlib.crc32(f"{policy} {budget}".encode())
+        if budget == FAMILIES[name].budgets[0] or number % 4 == 0:
+            block = number % (leaderboard.RUNS // BLOCK)
+            runs = slice(block * BLOCK, (block + 1) * BLOCK)
+            played = play_block(POLICIES[policy], problem.select(runs), budget, leaderboard.SEED, block)
+            assert np.array_equal(played.regret > 0, wrong[name, budget, policy][runs]), (policy, budget)
+
+
+def test_every_run_has_a_unit_and_a_level_of_its_own_and_ties_stay():
+    coins = bai.BernoulliBandits([0.5, 0.25], runs=2000)
+    rescaled = in_random_units(coins, seed=2)
+    powers, levels = np.log2(rescaled.units[:, 0]), rescaled.levels[:, 0] / rescaled.units[:, 0]
+    assert set(powers) == set(range(-10, 11)) and set(levels) == {0, 1}
+    assert np.array_equal(rescaled.best, coins.best)
+    for policy in (bai.SH(), bai.TopTwo(), bai.SHAdaVar(reuse=True), bai.LookAhead()):
+        outs = [bai.simulate(policy, problem, 60, seed=3) for problem in (coins, rescaled)]
+        assert np.array_equal(outs[0].pulls, outs[1].pulls)
+
+
+def test_examples_that_are_shared_come_in_one_order_for_all_models():
+    shared = FAMILIES["models, shared examples"].make(5, 1)
+    order = np.tile(np.arange(12), (5, 1))
+    rewards = shared.rewards(order, np.random.default_rng(0))
+    scores = judgements.alpaca().to_numpy()
+    for run in range(5):
+        drawn = np.array([[rewards.draw(run, arm, pull) for arm in range(12)] for pull in range(100)])
+        models = [int(np.abs(scores.mean(axis=0) - mean).argmin()) for mean in shared.means[run]]
+        assert {tuple(row) for row in drawn} <= {tuple(row) for row in scores[:, models]}
+        assert len({tuple(row) for row in drawn}) > 90
+
+
+def test_which_policies_depend_on_the_unit_is_found_out():
+    assert {name for name, policy in POLICIES.items() if leaderboard.needs_unit(policy)} == {
+        "A-GapE-V, b = 1", "EB-TC-eps", "CR-A", "CR-C", "BayesElim",
+    }  # fmt: skip
 
 
 def test_a_row_played_as_a_whole_has_the_stored_regret(stored):
@@ -69,15 +105,16 @@ def test_a_row_played_as_a_whole_has_the_stored_regret(stored):
 
 def test_rates_are_neither_zero_nor_those_of_a_guess(stored):
     for (family, budget), cell in stored.groupby(["family", "budget"]):
+        guess = 1 - 1 / cell["n_arms"].iloc[0]
         assert cell["mistakes"].max() > 100, (family, budget)
-        assert cell["mistake_rate"].min() < 0.6, (family, budget)
+        assert cell["mistake_rate"].min() < 0.8 * guess, (family, budget)
 
 
 def test_comparing_two_policies_of_the_table_is_the_paired_test_of_their_runs():
     family = FAMILIES["best very noisy"]._replace(budgets=(320,))
     policies = {"halving": bai.SH(), "rejects": bai.SR()}
     table = leaderboard.play({"mine": family}, policies, runs=600, seed=3)
-    outs = [bai.simulate(policy, family.make(600, 3), 320, seed=3).mistakes for policy in policies.values()]
+    outs = [bai.simulate(policy, leaderboard.problem_of(family, 600, 3), 320, seed=3).mistakes for policy in policies.values()]
     assert leaderboard.compare(table, "mine", 320, "halving", "rejects") == bai.paired(*outs)
     with pytest.raises(ValueError, match="no row for family 'mine', budget 320 and policies 'halving', 'SR'"):
         leaderboard.compare(table, "mine", 320, "halving", "SR")
@@ -153,28 +190,27 @@ FAMILIES = {"easy": Family(lambda runs, seed: bai.GaussianBandits([1, 0], [1, 1]
 
 
 def test_a_table_is_resumed_and_extended_without_a_change_of_what_is_there(tmp_path):
-    file, families, policies = tmp_path / "board.csv", {}, {"SH": bai.SH(), "SR": bai.SR()}
+    folder, families, policies = tmp_path / "board", {}, {"SH": bai.SH(), "SR": bai.SR()}
     for name in ("Bernoulli", "equal variances"):
         families[name] = FAMILIES[name]._replace(budgets=(320,))
-    steps = leaderboard.extend(file, families, policies, runs=20)
+    steps = leaderboard.extend(folder, families, policies, runs=20)
     assert next(steps) == "Bernoulli: SH"
     steps.close()  # interrupted
-    begun = file.read_text()
-    added = list(leaderboard.extend(file, families, policies, runs=20))
+    files = [folder / "bernoulli.csv", folder / "equal-variances.csv"]
+    begun = files[0].read_text()
+    added = list(leaderboard.extend(folder, families, policies, runs=20))
     assert added == ["Bernoulli: SR", "equal variances: SH", "equal variances: SR"]
-    whole = file.read_text()
-    assert whole.startswith(begun)
-    assert list(leaderboard.extend(file, families, policies, runs=20)) == []
-    assert list(leaderboard.extend(file, families, policies | {"Unif": bai.Unif()}, runs=20)) == [
-        "Bernoulli: Unif",
-        "equal variances: Unif",
-    ]
-    assert file.read_text().startswith(whole)
-    played = leaderboard.play(families, policies | {"Unif": bai.Unif()}, runs=20)
-    there = leaderboard.read(file, families, policies | {"Unif": bai.Unif()})
-    pd.testing.assert_frame_equal(there, played, rtol=1e-5)
-    with pytest.raises(ValueError, match="has rows with 20 runs and seed 1, not 30 and 1; give those, or another file"):
-        list(leaderboard.extend(file, families, policies, runs=30))
+    assert files[0].read_text().startswith(begun)
+    whole = [file.read_text() for file in files]
+    assert list(leaderboard.extend(folder, families, policies, runs=20)) == []
+    more = policies | {"Unif": bai.Unif()}
+    assert list(leaderboard.extend(folder, families, more, runs=20)) == ["Bernoulli: Unif", "equal variances: Unif"]
+    for file, before in zip(files, whole, strict=True):
+        assert file.read_text().startswith(before)
+    there = leaderboard.read(folder, families, more)
+    pd.testing.assert_frame_equal(there, leaderboard.play(families, more, runs=20), rtol=1e-5)
+    with pytest.raises(ValueError, match="has rows with 20 runs and seed 1, not 30 and 1; give those, or another"):
+        list(leaderboard.extend(folder, families, policies, runs=30))
 
 
 def test_any_executor_plays_the_table():
@@ -186,14 +222,16 @@ def test_any_executor_plays_the_table():
 
 
 def test_the_command_adds_an_entry_to_the_table_that_ships(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(leaderboard, "FAMILIES", {"Bernoulli": FAMILIES["Bernoulli"]})
+    some = {"Bernoulli": FAMILIES["Bernoulli"]}
+    monkeypatch.setattr(leaderboard, "FAMILIES", some)
+    monkeypatch.setattr(leaderboard, "at_hand", lambda: some)
     monkeypatch.setattr(leaderboard, "POLICIES", {"SH": bai.SH()})
     (tmp_path / "mine.py").write_text(MINE)
-    leaderboard.main([str(tmp_path / "board.csv"), "--enter", str(tmp_path / "mine.py")])
-    table = pd.read_csv(tmp_path / "board.csv")
+    leaderboard.main([str(tmp_path / "board"), "--enter", str(tmp_path / "mine.py")])
+    table = leaderboard.read(tmp_path / "board")
     shipped = leaderboard.stored()
     assert len(table) == len(shipped) + 3 + 2 + 2
-    assert table[table["policy"] == "mine"]["family"].tolist() == ["Bernoulli"] * 3 + ["easy"] * 2
+    assert sorted(table[table["policy"] == "mine"]["family"]) == ["Bernoulli"] * 3 + ["easy"] * 2
     same = table[(table["policy"] == "mine") & (table["family"] == "Bernoulli")]["wrong"].tolist()
     kept = shipped[(shipped["policy"] == "SH, kept") & (shipped["family"] == "Bernoulli")]["wrong"].tolist()
     assert same == kept  # the same policy under another name
@@ -203,7 +241,7 @@ def test_the_command_adds_an_entry_to_the_table_that_ships(tmp_path, capsys, mon
 def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
     (tmp_path / "empty.py").write_text("")
     for arguments, said in (
-        ([str(tmp_path / "no" / "x.csv")], "is not a folder"),
+        ([str(tmp_path / "no" / "x")], "is not a folder"),
         (["--anew", "--runs", "0"], "runs is 0"),
         (["--enter", "empty.py"], "empty.py defines neither FAMILIES nor POLICIES"),
         (["--enter", "none.py"], "none.py"),

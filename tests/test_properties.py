@@ -145,6 +145,9 @@ CALLS = {
     "ReplayBandits": Call(
         bai.ReplayBandits, {"stacks": [FACTORS], "means": [[1.0, 2.0, 3.0, 4.0]], "variances": [[1.0] * 4]}, an_ensemble
     ),
+    "RescaledBandits": Call(
+        bai.RescaledBandits, {"bandits": BANDITS, "units": [1.0, 2.0, 0.5, 4.0], "levels": 0.5}, an_ensemble
+    ),
     "synthetic": Call(bai.synthetic, {"n_arms": 3, "runs": 5, "seed": 1, "best_arm": "quiet"}, an_ensemble),
     "movielens": Call(
         bai.movielens,
@@ -222,7 +225,7 @@ CALLS = {
     "TopTwo": Call(bai.TopTwo, {"first": 3, "shrinkage": 0.5}, a_policy),
     "HalveVar": Call(bai.HalveVar, {"variances": [1.0, 0.5], "reuse": True}),
     "KG": Call(bai.KG, {"first": 3}, a_policy),
-    "LookAhead": Call(bai.LookAhead, {"start": 0.25, "shrinkage": 2.0, "ahead": "root"}, a_policy),
+    "LookAhead": Call(bai.LookAhead, {"share": 0.25, "shrinkage": 2.0}, a_policy),
     "EBTC": Call(bai.EBTC, {"variances": "estimated"}, a_policy),
     "EBTCI": Call(bai.EBTCI, {"first": 3}, a_policy),
     "EBTCEpsilon": Call(bai.EBTCEpsilon, {"variances": "estimated", "epsilon": 0.5}, a_policy),

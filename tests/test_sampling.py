@@ -117,3 +117,54 @@ def test_a_fingerprint_sees_every_run():
     means[1, 0] = means[0, 0]
     first, second = (bai.GaussianBandits(each, np.ones((4, 3))).fingerprint() for each in means)
     assert first != second
+
+
+# --- units -----------------------------------------------------------------------------------------------
+
+
+class Dice(bai.Bandits):
+    """An ensemble that is asked for one reward at a time."""
+
+    def draw(self, run, arm, rng):
+        return float(rng.integers(1, 7)) + float(self.means[run, arm])
+
+
+KINDS = {
+    "Gaussian": bai.synthetic(4, 30, seed=1),
+    "Bernoulli": bai.BernoulliBandits([0.6, 0.5, 0.4, 0.1], runs=30),
+    "table": bai.TableBandits(np.arange(40.0).reshape(4, 10) % 7, np.tile(np.arange(4), (30, 1))),
+    "low rank": bai.movielens(4, 30, seed=1),
+    "replay": bai.ReplayBandits(np.arange(120.0).reshape(30, 4, 1), np.tile([4, 3, 2, 1], (30, 1)), np.ones((30, 4))),
+    "own": Dice([1.0, 0.5, 0.2, 0.0], [3.0] * 4, runs=30),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rewards_in_another_unit_are_the_same_rewards_times_the_unit_plus_the_level(kind):
+    arms = KINDS[kind]
+    units = np.array([0.5, 3.0, 1024.0])[np.arange(30) % 3]
+    rescaled = bai.RescaledBandits(arms, units, -2 * units)
+    twice = bai.RescaledBandits(bai.RescaledBandits(arms, 2, 1), units / 2, -2.5 * units)
+    np.testing.assert_allclose(rescaled.means, units[:, None] * (arms.means - 2))
+    np.testing.assert_allclose(rescaled.variances, units[:, None] ** 2 * arms.variances)
+    np.testing.assert_allclose(twice.means, rescaled.means)
+    order, runs = np.tile(np.arange(4), (10, 1)), slice(10, 20)
+    sources = [problem.select(runs).rewards(order, np.random.default_rng(5)) for problem in (arms, rescaled, twice)]
+    drawn = [[[source.draw(r, i, 0) for i in range(4)] for r in range(10)] for source in sources]
+    np.testing.assert_allclose(drawn[1], units[runs, None] * (np.array(drawn[0]) - 2), rtol=1e-9)
+    np.testing.assert_allclose(drawn[2], drawn[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1, 1, 0), "bandits is 1"),
+        ((KINDS["own"], 0, 0), "units contains 0.0; every unit must be positive"),
+        ((KINDS["own"], [1.0, 2.0], 0), "units has 2 entries for 30 runs; give one per run"),
+        ((KINDS["own"], 1, float("nan")), "levels is nan"),
+        ((KINDS["own"], 1e200, 0), "units"),
+    ],
+)
+def test_units_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        bai.RescaledBandits(*arguments)

@@ -1,135 +1,56 @@
 """All policies on many kinds of problems, in one table.
 
 A row of the table is a policy on a kind of problem with a budget, and holds the mistakes of its single runs. So rows
-can be compared in pairs, and a new policy or problem adds rows and changes none. ``python -m bai.book.leaderboard``
-plays the rows that a file lacks, your own included; `stored` returns the table that ships with the package.
+can be compared in pairs, and a new policy or problem adds rows and changes none. The table is a folder with a file for
+each family. ``python -m bai.book.leaderboard`` plays the rows that a folder lacks, your own included; `stored` returns
+the table that ships with the package.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
+import re
 import runpy
+import shutil
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from .. import checks
-from ..policies import OCBA, REGISTRY, SH, AGapEV, GapE, GapEV, HalveVar, Policy, SHAdaVar, SHVar
+from ..play import check_game, simulate
+from ..policies import (
+    EBTC,
+    FIELD,
+    OCBA,
+    REGISTRY,
+    SH,
+    TTUCB,
+    AGapEV,
+    EBTCEpsilon,
+    GapE,
+    GapEV,
+    HalveVar,
+    Policy,
+    SHAdaVar,
+    SHVar,
+)
 from ..policies.variance_bounds import Gaussian
-from ..problems import Bandits, BernoulliBandits, GaussianBandits, TableBandits, movielens, synthetic
+from ..problems import GaussianBandits, RescaledBandits
 from ..stats import Paired, mcnemar, wilson_ends
-from ..study import sweep
+from .families import FAMILIES, Family, at_hand, in_random_units
 
 RUNS, SEED = 20_000, 1  # of the table that ships with the package
+SHIPPED = Path(__file__).with_name("data") / "leaderboard"
 ROW = ["family", "budget", "policy"]  # what names a row
 KEPT = [*ROW, "n_arms", "runs", "seed", "mistakes", "regret", "regret_error", "wrong"]  # columns of a file
 
-
-class Family(NamedTuple):
-    """A kind of problem: how to make R runs of it from a seed, with which budgets to play it, and what it is."""
-
-    make: Callable[[int, int], Bandits]
-    budgets: tuple[int, ...]
-    about: str
-
-
-# --- problems --------------------------------------------------------------------------------------------
-# All have the best arm first where it is fixed: a simulation puts the arms in random order.
-
-
-class Scattered(NamedTuple):
-    """A maker of 32 Gaussian arms: the best has a fixed mean and variance, those of the others are uniform in ranges.
-
-    A rival is a second arm with a fixed mean.
-    """
-
-    best: tuple[float, float]
-    means: tuple[float, float]
-    variances: tuple[float, float]
-    rival: float | None = None
-
-    def __call__(self, runs: int, seed: int) -> GaussianBandits:
-        rng = np.random.default_rng(seed)
-        mean, variance = rng.uniform(*self.means, (runs, 32)), rng.uniform(*self.variances, (runs, 32))
-        mean[:, 0], variance[:, 0] = self.best
-        if self.rival is not None:
-            mean[:, 1] = self.rival
-        return GaussianBandits(mean, variance)
-
-
-def _equal_variances(runs: int, seed: int) -> GaussianBandits:
-    means = synthetic(32, runs, seed).means
-    return GaussianBandits(means, np.full(means.shape, 0.3))
-
-
-def _bernoulli(best: int, lowest: int, highest: int):
-    """Return a maker of 32 arms that pay 1 or 0; the best pays in so many of 1000 pulls, the others in fewer."""
-
-    def make(runs: int, seed: int) -> BernoulliBandits:
-        pays = np.random.default_rng(seed).integers(lowest, highest, (runs, 32), endpoint=True)
-        pays[:, 0] = best
-        return BernoulliBandits(pays / 1000)
-
-    return make
-
-
-def _heavy_tailed(runs: int, seed: int) -> TableBandits:
-    """Means and mean variances of Section 5.1, rewards from 1000 quantiles of Student's t with 3 degrees of freedom."""
-    means = 1 - np.sqrt(np.arange(32) / 32)
-    deviations = np.sqrt(np.where(np.arange(32) % 2 == 0, 0.9 * means**2 + 0.1, 0.1))
-    quantiles = stdtrit(3, (np.arange(1000) + 0.5) / 1000)
-    table = means[:, None] + deviations[:, None] * quantiles / quantiles.std()
-    return TableBandits(table, np.tile(np.arange(32), (runs, 1)))
-
-
-FAMILIES = {
-    "5.1, noisy best": Family(
-        lambda runs, seed: synthetic(32, runs, seed), (500, 1000, 2000), "Section 5.1, best arm noisy"
-    ),
-    "5.1, quiet best": Family(
-        lambda runs, seed: synthetic(32, runs, seed, "quiet"), (200, 400, 800), "Section 5.1, best arm quiet"
-    ),
-    "equal variances": Family(_equal_variances, (320, 640, 1280), "means of Section 5.1, all variances 0.3"),
-    "one close rival": Family(
-        Scattered((1.0, 0.5), (0.0, 0.5), (0.1, 1.0), rival=0.9),
-        (320, 640, 1280),
-        "means 1, 0.9, others in (0, 0.5); variance of the best 0.5, others in (0.1, 1)",
-    ),
-    "many close rivals": Family(
-        Scattered((1.0, 0.5), (0.7, 0.7), (0.1, 1.0)),
-        (640, 1280, 2560),
-        "means 1, others 0.7; variance of the best 0.5, others in (0.1, 1)",
-    ),
-    "best very noisy": Family(
-        Scattered((1.0, 4.0), (0.0, 0.7), (0.1, 0.1)),
-        (320, 640, 1280),
-        "means 1, others in (0, 0.7); variance of the best 4, others 0.1",
-    ),
-    "best very quiet": Family(
-        Scattered((1.0, 0.01), (0.0, 0.9), (1.0, 1.0)),
-        (320, 640, 1280),
-        "means 1, others in (0, 0.9); variance of the best 0.01, others 1",
-    ),
-    "Bernoulli": Family(_bernoulli(600, 100, 500), (320, 640, 1280), "best pays 1 with chance 0.6, others 0.1 to 0.5"),
-    "rare successes": Family(
-        _bernoulli(100, 10, 50), (640, 1280, 2560), "best pays 1 with chance 0.1, others 0.01 to 0.05"
-    ),
-    "heavy tails": Family(_heavy_tailed, (320, 640, 1280), "unperturbed arms of Section 5.1, noise with Student's law"),
-    "MovieLens, 64": Family(lambda runs, seed: movielens(64, runs, seed), (1000, 3000), "Section 5.2, best arm noisy"),
-    "MovieLens, 128": Family(
-        lambda runs, seed: movielens(128, runs, seed), (1500, 3000), "Section 5.2, best arm noisy"
-    ),
-}
 
 # --- policies --------------------------------------------------------------------------------------------
 
@@ -145,9 +66,12 @@ VARIANTS: dict[type[Policy], dict[str, Policy]] = {
         "SHAdaVar, kept, guarded": SHAdaVar(bound=Gaussian(guard_repeats=True), reuse=True),
     },
     HalveVar: {"HalveVar, kept": HalveVar(reuse=True)},
+    EBTCEpsilon: {"EB-TC-eps, estimated": EBTCEpsilon(variances="estimated")},
+    TTUCB: {"TTUCB, estimated": TTUCB(variances="estimated")},
+    EBTC: {"EB-TC, estimated": EBTC(variances="estimated")},
 }
 POLICIES: dict[str, Policy] = {
-    name: policy for cls in REGISTRY for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
+    name: policy for cls in REGISTRY + FIELD for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
 }
 
 
@@ -162,6 +86,20 @@ def knowledge(policy: Policy) -> str:
     two = GaussianBandits([[1.0, 0.5], [2.0, 0.2]], [[1.0, 0.2], [0.5, 0.7]])
     known = vars(policy.known(2, 100, two))
     return ", ".join(name for name, value in known.items() if value is not None and (value[0] != value[1]).any())
+
+
+def needs_unit(policy: Policy) -> bool:
+    """Return whether the pulls of a policy depend on the unit of the rewards.
+
+    Examples
+    --------
+    >>> needs_unit(SH()), needs_unit(AGapEV(bound=1))
+    (False, True)
+    """
+    means, variances = np.tile([[1.0, 0.8, 0.6, 0.0]], (50, 1)), np.tile([[1.0, 0.2, 0.5, 1.0]], (50, 1))
+    small = GaussianBandits(means, variances)
+    outs = [simulate(policy, problem, 60, seed=1) for problem in (small, RescaledBandits(small, 1024, 0))]
+    return not np.array_equal(outs[0].pulls, outs[1].pulls)
 
 
 # --- the table -------------------------------------------------------------------------------------------
@@ -219,18 +157,47 @@ def _rows(
     runs, seed = checks.integer("runs", runs, least=1), checks.integer("seed", seed, 0, below=None)
     if not families:
         raise ValueError("families is empty; give at least one")
-    for family in families.values():
-        sweep(policies, family.make(1, seed), family.budgets, seed)
+    wanted = {
+        (name, label): [n for n in budgets if (name, n, label) not in have]
+        for name, family in families.items()
+        for label, budgets in playable(family, policies).items()
+    }
     for name, family in families.items():
         problem = None
         for label, policy in policies.items():
-            budgets = [budget for budget in family.budgets if (name, budget, label) not in have]
-            if budgets:
-                problem = problem or family.make(runs, seed)
-                table = sweep({label: policy}, {name: problem}, budgets, seed, executor, progress=False)
-                wrong = [_packed(table.run_mistakes(label, budget=budget)) for budget in budgets]
-                table = table.rename(columns={"problem": "family"}).assign(seed=seed, wrong=wrong)
-                yield pd.DataFrame(table, columns=KEPT)
+            rows = []
+            for budget in wanted[name, label]:
+                problem = problem or problem_of(family, runs, seed)
+                out = simulate(policy, problem, budget, seed, executor)
+                regret = out.regret / problem.units[:, 0]  # in the unit of the family
+                facts = (int(out.mistakes.sum()), regret.mean(), regret.std() / runs**0.5, _packed(out.mistakes))
+                rows.append((name, budget, label, problem.n_arms, runs, seed, *facts))
+            if rows:
+                yield pd.DataFrame(rows, columns=KEPT)
+
+
+def problem_of(family: Family, runs: int = RUNS, seed: int = SEED) -> RescaledBandits:
+    """Return the runs of a family as policies play them: every run in a unit of its own."""
+    return in_random_units(family.make(runs, seed), seed)
+
+
+def playable(family: Family, policies: Mapping[str, Policy]) -> dict[str, list[int]]:
+    """Return with which budgets of a family each policy can be played: some need more pulls per arm than others.
+
+    Examples
+    --------
+    >>> playable(FAMILIES["128 arms"], {"SR": POLICIES["SR"], "OCBA": OCBA()})
+    {'SR': [160, 240], 'OCBA': []}
+    """
+    if not policies:
+        raise ValueError("policies is empty; give at least one")
+    sample, found = family.make(1, 0), {}
+    for name, policy in policies.items():
+        checked = isinstance(policy, Policy) or check_game(policy, sample, 1)  # which raises an error
+        found[name] = [n for n in family.budgets if checked and n >= policy.least_budget(sample.n_arms)]
+        for budget in found[name]:
+            check_game(policy, sample, budget)
+    return found
 
 
 def _packed(wrong: np.ndarray) -> str:
@@ -262,10 +229,17 @@ def _in_order(table: pd.DataFrame, families: Mapping[str, Family], policies: Map
 
 
 def read(
-    file: Path, families: Mapping[str, Family] = FAMILIES, policies: Mapping[str, Policy] = POLICIES
+    folder: Path, families: Mapping[str, Family] = FAMILIES, policies: Mapping[str, Policy] = POLICIES
 ) -> pd.DataFrame:
-    """Return the table of a file; columns as of `play`."""
-    return _in_order(pd.read_csv(file), families, policies)
+    """Return the table of a folder; columns as of `play`."""
+    files = sorted(Path(folder).glob("*.csv"))
+    if not files:
+        raise FileNotFoundError(f"{folder} has no table: no file in it ends in .csv")
+    return _in_order(pd.concat([_read_file(file) for file in files], ignore_index=True), families, policies)
+
+
+def _read_file(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, keep_default_na=False)
 
 
 def stored() -> pd.DataFrame:
@@ -274,42 +248,42 @@ def stored() -> pd.DataFrame:
     Examples
     --------
     >>> table = stored()
-    >>> table["family"].nunique(), table["policy"].nunique(), table["runs"].unique().tolist()
-    (12, 21, [20000])
+    >>> table["family"].nunique(), table["runs"].unique().tolist()
+    (26, [20000])
     """
-    with resources.as_file(resources.files("bai.book") / "data/leaderboard.csv") as file:
-        return read(file)
+    return read(SHIPPED)
 
 
 def extend(
-    file: Path,
+    folder: Path,
     families: Mapping[str, Family] = FAMILIES,
     policies: Mapping[str, Policy] = POLICIES,
     runs: int = RUNS,
     seed: int = SEED,
     executor: Executor | None = None,
 ) -> Iterator[str]:
-    """Play the rows that a file lacks and add them to it; yield what was added, in words.
+    """Play the rows that a folder lacks and add them to its files; yield what was added, in words.
 
-    A file that does not exist is made. Rows are written as soon as they are played, so the same call goes on after an
+    A folder that does not exist is made. Rows are written as soon as they are played, so the same call goes on after an
     interruption. No row that is there is played again or changed: give a policy with other code another name.
     """
-    have = frozenset()
-    if file.exists():
-        table = pd.read_csv(file, keep_default_na=False)
+    folder.mkdir(exist_ok=True)
+    have: set[tuple[str, int, str]] = set()
+    for file in folder.glob("*.csv"):
+        table = _read_file(file)
         other = table[(table["runs"] != runs) | (table["seed"] != seed)]
         if len(other):
             row = other.iloc[0]
             raise ValueError(
                 f"{file} has rows with {row['runs']} runs and seed {row['seed']}, not {runs} and {seed}; "
-                "give those, or another file"
+                "give those, or another folder"
             )
-        have = frozenset(table[ROW].itertuples(index=False, name=None))
-    else:
-        pd.DataFrame(columns=KEPT).to_csv(file, index=False)
-    for rows in _rows(families, policies, runs, seed, executor, have):
-        rows.to_csv(file, mode="a", header=False, index=False, float_format="%.6g")
-        yield f"{rows['family'].iloc[0]}: {rows['policy'].iloc[0]}"
+        have |= set(table[ROW].itertuples(index=False, name=None))
+    for rows in _rows(families, policies, runs, seed, executor, frozenset(have)):
+        family = str(rows["family"].iloc[0])
+        file = folder / f"{re.sub('[^a-z0-9]+', '-', family.lower())}.csv"
+        rows.to_csv(file, mode="a", header=not file.exists(), index=False, float_format="%.6g")
+        yield f"{family}: {rows['policy'].iloc[0]}"
 
 
 # --- comparisons -----------------------------------------------------------------------------------------
@@ -387,7 +361,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bai.book.leaderboard", description="Play all policies on all kinds of problems."
     )
-    parser.add_argument("file", type=Path, nargs="?", default=Path("leaderboard.csv"), help="the table")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("leaderboard"), help="where the table is")
     parser.add_argument("--enter", type=Path, metavar="MINE.PY", help="Python file with your POLICIES or FAMILIES")
     parser.add_argument("--anew", action="store_true", help="start from nothing, not from the table that ships")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of each policy (default: {RUNS})")
@@ -396,15 +370,18 @@ def main(arguments: list[str] | None = None) -> None:
     started = time.perf_counter()
     try:
         families, policies = entered(options.enter) if options.enter else ({}, {})
-        if not options.file.parent.is_dir():  # not after minutes of play
-            raise ValueError(f"{options.file.parent} is not a folder; make it, or name another file")
-        if not (options.anew or options.file.exists()):
-            options.file.write_bytes((resources.files("bai.book") / "data/leaderboard.csv").read_bytes())
-        for added in extend(options.file, FAMILIES | families, POLICIES | policies, options.runs, options.seed):
+        if not options.folder.parent.is_dir():  # not after minutes of play
+            raise ValueError(f"{options.folder.parent} is not a folder; make it, or name another place")
+        if not (options.anew or options.folder.exists()):
+            shutil.copytree(SHIPPED, options.folder)
+        for name in set(FAMILIES) - set(at_hand()):
+            print(f"{name}: left out, because its data are not here")
+        families = at_hand() | families
+        for added in extend(options.folder, families, POLICIES | policies, options.runs, options.seed):
             print(f"{time.perf_counter() - started:6.0f} s  {added}", flush=True)
     except (ImportError, OSError, TypeError, ValueError) as error:
         sys.exit(f"error: {error}")
-    print(f"{options.file} has all rows, after {time.perf_counter() - started:.0f} seconds")
+    print(f"{options.folder} has all rows, after {time.perf_counter() - started:.0f} seconds")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ captions do not ship: the environment variable BAI_CAPTIONS names the file with 
 
 from __future__ import annotations
 
-import os
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,44 +22,17 @@ from ..policies import SH, Unif
 from ..problems import TableBandits
 from ..shared import adjusted_means, next_candidate
 from ..stats import mcnemar
-from . import leaderboard
+from .families import DESIGN
+from .judgements import CONTESTS, alpaca, captions
 
 RUNS, BLOCK, SEED = 1000, 20, 1  # runs of a cell, how many of them are played again, and the seed of all
 SIZES, SHARES = (5, 12, 30), (0.02, 0.05, 0.1, 0.2, 0.4)  # candidates, and the part of all pairs that is judged
-CONTESTS, VOTES = (603, 610, 618), 300
 INDEPENDENT = {"equal": Unif(), "SH": SH(reuse=True), "TopTwo": DEFAULT_POLICY}  # every candidate on its own examples
 HALVED = {"own, again": 0, "shared, again": 1, "own order": 2, "shared order": 3}  # halving, by how examples come
 DATA = Path(__file__).with_name("data")
 
 
-# --- scores ----------------------------------------------------------------------------------------------
-
-
-@cache
-def alpaca() -> pd.DataFrame:
-    """Return the scores of 40 models on 803 instructions of AlpacaEval 2, a column per model.
-
-    A score is the judge's probability that the model's answer is better than the baseline's.
-
-    Examples
-    --------
-    >>> alpaca().shape
-    (803, 40)
-    """
-    with resources.files("bai.book").joinpath("data/alpaca_eval.npz").open("rb") as file, np.load(file) as found:
-        return pd.DataFrame(found["thousandths"].T / 1000, columns=[str(name) for name in found["models"]])
-
-
-def captions(contest: int) -> np.ndarray | None:
-    """Return 300 votes (1, 2 or 3) on each caption of a contest, a row per caption; None without the file of counts."""
-    name = os.environ.get("BAI_CAPTIONS", "")
-    if not Path(name).is_file():
-        return None
-    table = pd.read_csv(name)
-    counts = table[table["contest"] == contest].iloc[:, 1:].to_numpy()
-    rng = np.random.default_rng(contest)
-    drawn = [rng.multivariate_hypergeometric(row, VOTES) for row in counts]
-    return np.array([rng.permutation(np.repeat([1.0, 2.0, 3.0], row)) for row in drawn])
+# --- candidates -----------------------------------------------------------------------------------------
 
 
 def sets(scores: np.ndarray, size: int, family: str, runs: int, seed: int) -> np.ndarray:
@@ -270,8 +241,8 @@ def _judged(stack: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def experiment_claims(runs: int = 100, families: list[str] | None = None) -> pd.DataFrame:
     """Return what experiments with the default policy claim on the families of the leaderboard, and what was true."""
     rows = []
-    for name in families or leaderboard.FAMILIES:
-        family = leaderboard.FAMILIES[name]
+    for name in families or DESIGN:
+        family = DESIGN[name]
         problems, budget = family.make(runs, SEED), family.budgets[len(family.budgets) // 2]
         order = np.tile(np.arange(problems.n_arms), (runs, 1))
         rewards = problems.rewards(order, np.random.default_rng(SEED))

@@ -18,7 +18,7 @@ from .. import checks
 from ..compiling import compiled, inlined
 from ..sampling import draw
 from .allocation import NO_NOISE, Allocation, allocate
-from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
+from .base import Known, Policy, Progress, Steps, Tally, argmax
 from .loops import highest, observe
 
 LOG_ROOT = log(2.0 * pi) / 2.0
@@ -40,20 +40,27 @@ plain_log_gain: Callable[[float], float] = getattr(log_gain, "py_func", log_gain
 # --- the plain version -----------------------------------------------------------------------------------
 
 
-def most_gained(weight: float, ahead: Sequence[float]) -> Callable[[Tally], int]:
+def neglected(tally: Tally) -> int:
+    """Return the arm with the fewest pulls; of several, the one with the highest mean."""
+    fewest = min(tally.count)
+    return argmax((arm for arm in range(len(tally.count)) if tally.count[arm] == fewest), tally.mean)
+
+
+def most_gained(weight: float, share: float, ahead: Sequence[float]) -> Callable[[Tally], int]:
     """Return a rule that names the arm from whose next `ahead[N]` pulls most is to be gained, after N.
 
-    To its own squared deviations each arm adds `weight` times the pooled variance.
+    To its own squared deviations each arm adds `weight` times the pooled variance. An arm with less than `share` of an
+    equal share of the pulls comes first.
     """
 
     def choose(tally: Tally) -> int:
-        arms = range(len(tally.count))
+        arms, pulls = range(len(tally.count)), sum(tally.count)
         total = 0.0
         for arm in arms:
             total += tally.squares[arm]
-        free = sum(tally.count) - len(arms)
-        if total <= NO_NOISE * free:
-            return least_pulled(tally, arms)
+        free, low = pulls - len(arms), neglected(tally)
+        if total <= NO_NOISE * free or tally.count[low] < share * pulls / len(arms):
+            return low
         shrunk = weight * (total / free)
         best = argmax(arms, tally.mean)
         second = argmax((arm for arm in arms if arm != best), tally.mean)
@@ -104,8 +111,18 @@ def highest_gain(means, squares, parts, shrunk, spreads, bounds):
     return chosen
 
 
+@inlined
+def most_neglected(counts, means):
+    """Return the arm with the fewest pulls; of several, the one with the highest mean."""
+    low = 0
+    for i in range(1, counts.size):
+        if counts[i] < counts[low] or (counts[i] == counts[low] and means[i] > means[low]):
+            low = i
+    return low
+
+
 @compiled
-def gain_block(rewards, budget, first, weight, ahead, pulls, recommended):
+def gain_block(rewards, budget, first, weight, share, ahead, pulls, recommended):
     n_runs, n_arms = pulls.shape
     counts, totals, squares = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
     means, parts, spreads, bounds = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
@@ -120,9 +137,8 @@ def gain_block(rewards, budget, first, weight, ahead, pulls, recommended):
                 total = 0.0
                 for j in range(n_arms):
                     total += squares[j]
-                if total <= NO_NOISE * (t - n_arms):
-                    i = counts.argmin()
-                else:
+                i = most_neglected(counts, means)
+                if not (total <= NO_NOISE * (t - n_arms) or counts[i] < share * t / n_arms):
                     shrunk = weight * (total / (t - n_arms))
                     i = highest_gain(means, squares, parts, shrunk, spreads, bounds)
             observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
@@ -162,10 +178,10 @@ class KG(Allocation):
     first: int = 4
 
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
-        return allocate(progress, budget, self.first, most_gained(0.0, [1.0] * (budget + 1)))
+        return allocate(progress, budget, self.first, most_gained(0.0, 0.0, [1.0] * (budget + 1)))
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
-        gain_block(rewards, budget, self.first, 0.0, np.ones(budget + 1), pulls, recommended)
+        gain_block(rewards, budget, self.first, 0.0, 0.0, np.ones(budget + 1), pulls, recommended)
 
     @classmethod
     def examples(cls) -> list[Policy]:
@@ -174,59 +190,50 @@ class KG(Allocation):
 
 @dataclass(frozen=True)
 class LookAhead(Policy):
-    """Knowledge gradient that looks further ahead than one pull, after a long equal start, with shrunk variances.
+    """Pull the arm from which most is to be gained if its sample is doubled; neglect none.
 
-    First all arms are pulled equally often, with a share of the budget. Then the arm is pulled from which the highest
-    mean would gain most if the arm's sample were doubled. Looking ahead by a single pull, as `KG` does, neglects arms
-    that need many. Variances are shrunk to the pooled one: v_i = (squares_i + shrinkage pooled) / (N_i - 1 +
-    shrinkage). The policy is told nothing, and its pulls do not depend on the unit and the level of the rewards. It
-    is a rule of this package, without a theorem.
+    Every arm is pulled once. Then, before each pull, an arm with less than `share` of an equal share of the pulls comes
+    first. Otherwise it is the arm from which the highest mean would gain most if the arm's sample were doubled. Looking
+    ahead by a single pull, as `KG` does, neglects arms that need many. Variances are shrunk to the pooled one: v_i =
+    (squares_i + shrinkage pooled) / (N_i - 1 + shrinkage). The policy is told nothing, its pulls do not depend on the
+    unit and the level of the rewards, and it need not know the budget. It is a rule of this package, without a theorem.
 
     Parameters
     ----------
-    start : float
-        The share of the budget that is spread evenly at first, if that is two pulls per arm or more.
+    share : float
+        The part of an equal share that every arm has at any time.
     shrinkage : float
         How many rewards the pooled variance counts for in every arm's variance.
-    ahead : "double" or "root"
-        How many pulls to look ahead after N of them: N or sqrt(N).
 
     Examples
     --------
-    >>> LookAhead().first(n_arms=32, budget=1000)
-    9
+    >>> import bai
+    >>> bandits = bai.synthetic(n_arms=16, runs=300, seed=0)
+    >>> [int(bai.simulate(policy, bandits, 200, seed=0).mistakes.sum()) for policy in (LookAhead(), bai.TopTwo())]
+    [26, 52]
     """
 
     name: ClassVar[str] = "LookAhead"
     style: ClassVar[dict[str, str]] = {"color": "#AA4499", "marker": "$A$", "linestyle": "-"}
-    start: float = 0.3
+    anytime: ClassVar[bool] = True
+    share: float = 0.3
     shrinkage: float = 3.0
-    ahead: str = "double"
 
     def __post_init__(self) -> None:
         checks.settle(
             self,
-            start=checks.number("start", self.start, above=0, below=1),
+            share=checks.number("share", self.share, above=0, below=1),
             shrinkage=checks.positive("shrinkage", self.shrinkage, largest=1e50),
-            ahead=checks.choice("ahead", self.ahead, ("double", "root")),
         )
 
-    def first(self, n_arms: int, budget: int) -> int:
-        """Return how often every arm is pulled at first."""
-        return min(budget // n_arms, max(2, int(self.start * budget / n_arms)))
-
-    def _ahead(self, budget: int) -> np.ndarray:
-        counts = np.arange(budget + 1.0)
-        return counts if self.ahead == "double" else np.sqrt(counts)
-
     def resume(self, n_arms: int, budget: int, progress: Progress, **known: Any) -> Steps:
-        choose = most_gained(float(self.shrinkage), self._ahead(budget).tolist())
-        return allocate(progress, budget, self.first(n_arms, budget), choose)
+        choose = most_gained(float(self.shrinkage), float(self.share), range(budget + 1))
+        return allocate(progress, budget, 1, choose)
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
-        first, weight = self.first(pulls.shape[1], budget), float(self.shrinkage)
-        gain_block(rewards, budget, first, weight, self._ahead(budget), pulls, recommended)
+        weight, share = float(self.shrinkage), float(self.share)
+        gain_block(rewards, budget, 1, weight, share, np.arange(budget + 1.0), pulls, recommended)
 
     @classmethod
     def examples(cls) -> list[Policy]:
-        return [cls(), cls(start=0.1, shrinkage=1, ahead="root")]
+        return [cls(), cls(share=0.05, shrinkage=1)]

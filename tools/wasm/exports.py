@@ -35,6 +35,7 @@ def rewards_of(kind, runs, arms, state, loc, scale, table, length, rows, normals
         carray(table, (0, 0)),
         carray(normals, (most_ahead,)),
         carray(ahead, (2,)),
+        carray(table, (0, 2)),
     )
 
 

@@ -4,7 +4,7 @@
 baiLive.register("board", (box, {ui, chart, stats, book}) => {
   const {element} = ui;
   const {families, policies, rows} = book.board;
-  const percent = (value) => `${(100 * value).toFixed(1)} %`;
+  const percent = (value) => (value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
   let [family, told, sorted] = [families[0].name, true, "rate"];
   const knows = Object.fromEntries(policies.map(({label, told: secret}) => [label, secret]));
   const rate = (label, name, budget) => rows[name]?.[label]?.[budget];
@@ -16,7 +16,7 @@ baiLive.register("board", (box, {ui, chart, stats, book}) => {
     const shown = policies.filter(({label}) => (told || !knows[label]) && rows[family][label]);
     const by = sorted === "rate" ? columns.at(-1) : sorted;
     if (sorted === "policy") shown.sort((a, b) => a.label.localeCompare(b.label));
-    else shown.sort((a, b) => rate(a.label, family, by) - rate(b.label, family, by));
+    else shown.sort((a, b) => (rate(a.label, family, by) ?? 2) - (rate(b.label, family, by) ?? 2));
     const table = ui.table(
       `Mistakes on “${family}”, the fewest first`,
       ["policy", ...columns.map((n) => `n = ${chart.number(n)}`)],
@@ -80,7 +80,7 @@ baiLive.register("board", (box, {ui, chart, stats, book}) => {
       ui.checkbox("Show policies that are told something", true, (value) => ((told = value), showTable())),
     ),
     place,
-    element("p", {class: "bai-hint"}, "† is told something about the problem, such as the variances. A click on a column sorts by it."),
+    element("p", {class: "bai-hint"}, "† is told something about the problem, such as the variances. A dash: the policy needs a larger budget. A click on a column sorts by it."),
     element("fieldset", {}, element("legend", {}, "Play two policies again, on new runs"), element("div", {class: "bai-grid-of-fields"}, ui.field("Family", again.family), ui.field("First policy", again.first), ui.field("Second policy", again.second)), play),
     status,
     result,
