@@ -1,5 +1,6 @@
 """More algorithms of the field: their mistakes against those of other implementations, and their smallest parts."""
 
+import contextlib
 import dataclasses
 import math
 
@@ -22,10 +23,11 @@ from bai.policies.luck import (
     plain_normal,
     plain_pick,
 )
+from bai.policies.rounds import bracket_sizes
 from bai.policies.thompson import highest_draw
 
 # Mistake rates, in units of 1e-4, with their standard errors, of implementations that share no code with these: on 8
-# arms with 200 pulls (20,000 runs) and on 32 arms with 1,000 (4,000 runs; EB-TCI and TTTS 1,000).
+# arms with 200 pulls (20,000 runs) and on 32 arms with 1,000 (4,000 runs; EB-TCI and TTTS 1,000; BSH 8,000 and 2,000).
 REFERENCE = {
     "KG": (bai.KG(), (25, 4), (55, 12)),
     "EB-TCI": (bai.EBTCI(), (102, 7), (80, 28)),
@@ -41,6 +43,7 @@ REFERENCE = {
     "CR-C": (bai.CRC(), (192, 10), (617, 38)),
     "Anytime SH": (bai.AnytimeSH(), (272, 12), (710, 41)),
     "DSH": (bai.DSH(), (2253, 30), (5260, 79)),
+    "BSH": (bai.BSH(), (1562, 41), (6920, 103)),
     "BayesElim": (bai.BayesElim(prior_mean=0.4, prior_deviation=0.3), (1245, 23), (2920, 72)),
 }
 
@@ -220,6 +223,41 @@ def test_anytime_halving_comes_back_to_all_arms():
 def test_doubling_halving_stops_after_the_last_run_that_fits():
     assert bai.DSH().schedule(5, 100) == [(5, 3), (3, 2), (4, 1), (5, 3), (6, 2), (8, 1), (15, 3), (15, 2), (16, 1)]
     assert [bai.DSH().least_budget(n) for n in (2, 4, 5)] == [2, 8, 12]
+
+
+def test_brackets_open_on_time_and_take_turns():
+    # Bracket b + 1 opens after b 2^b pulls. Without noise the first one ends runs after 2 and 4 more pulls of its own.
+    assert [len(bracket_sizes(1000, n)) for n in (2, 3, 8, 9, 24, 25, 64, 65)] == [1, 2, 2, 3, 3, 4, 4, 5]
+    assert bracket_sizes(5, 65) == [2, 4, 5, 5, 5]
+    key, pulls = first_key(0, 0), []
+    steps = bai.BSH().steps(1000, 9)
+    arm = next(steps)
+    with contextlib.suppress(StopIteration):
+        while True:
+            pulls.append(arm)
+            arm = steps.send(0.0)
+    one, two, three = ([pick(branch(key, b), p) * 1000 >> 32 for p in range(2 ** (b + 1))] for b in range(3))
+    assert pulls == [*one, one[0], two[0], one[1], two[1], one[0], two[2], three[0]]
+
+
+def test_the_answer_of_bracketing_comes_from_a_run_that_ended():
+    # The first bracket ends its run after two pulls; in the other one, nothing that it saw counts yet.
+    stacks = np.full((200, 50, 10), 1.0)
+    bandits = bai.ReplayBandits(stacks, stacks[..., 0], 0 * stacks[..., 0])
+    out = bai.simulate(bai.BSH(), bandits, 5, seed=1)
+    assert (out.pulls[np.arange(200), out.recommended] >= 1).all()
+    assert ((out.pulls > 0).sum(axis=1) <= 4).all()
+
+
+def test_bracketing_plays_with_two_pulls_and_a_thousand_arms():
+    means = np.zeros(1000)
+    means[:100] = 1.0
+    bandits = bai.GaussianBandits(means, np.full(1000, 0.01), runs=2000)
+    mistakes = [bai.simulate(bai.BSH(), bandits, n, seed=1).mistakes.mean() for n in (2, 30, 300)]
+    assert abs(mistakes[0] - 0.9**2) < 5 * math.sqrt(0.9**2 * 0.19 / 2000)  # the better of two random arms
+    assert mistakes[0] > mistakes[1] > mistakes[2]
+    arm = bai.identify(bai.BSH(), lambda arm: float(arm), n_arms=1000, budget=50).best
+    assert 0 <= arm < 1000
 
 
 # --- told a complexity -----------------------------------------------------------------------------------

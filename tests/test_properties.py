@@ -236,6 +236,7 @@ CALLS = {
     "CRC": Call(bai.CRC, {"scale": 2.0}, a_policy),
     "AnytimeSH": Call(bai.AnytimeSH, {}, a_policy),
     "DSH": Call(bai.DSH, {}, a_policy),
+    "BSH": Call(bai.BSH, {"seed": 3}, a_policy),
     "BayesElim": Call(
         bai.BayesElim, {"variances": [1.0, 0.5], "reuse": True, "prior_mean": 0.25, "prior_deviation": 2.0}
     ),

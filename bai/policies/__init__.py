@@ -40,13 +40,14 @@ from .rejects import CRA as CRA
 from .rejects import CRC as CRC
 from .rounds import AnytimeSH as AnytimeSH
 from .rounds import DSH as DSH
+from .rounds import BSH as BSH
 from .bayes import BayesElim as BayesElim
 
 _found = [entry for entry in vars().values() if isinstance(entry, type) and issubclass(entry, Policy)]
 # Beside the registry, because the browser plays all of that, and its engine has a plan for each policy.
 FIELD: tuple[type[Policy], ...] = (
     KG, LookAhead, EBTCI, EBTCEpsilon, TTUCB, EBTC, T3C, TTTS, Neyman, UCBE, UGapEb, CRA, CRC, AnytimeSH, DSH,
-    BayesElim,
+    BSH, BayesElim,
 )  # fmt: skip
 REGISTRY: tuple[type[Policy], ...] = tuple(cls for cls in _found if cls is not Policy and cls not in FIELD)
 

@@ -96,3 +96,8 @@ def first_key(seed: int, run: float) -> int:
     a, b = plain_branch((seed + 1) % 2**63, int(run))
     c, d = plain_branch((b >> 1 << 32) | a, int(run) >> 32)
     return (d >> 1 << 32) | c
+
+
+def first_keys(seed: int, numbers: np.ndarray | None, runs: int) -> np.ndarray:
+    """Return the keys of the runs of a block, whose numbers are 0 unless a simulation gave them."""
+    return np.array([first_key(seed, number) for number in ([0.0] * runs if numbers is None else numbers)])
