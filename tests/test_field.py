@@ -39,6 +39,7 @@ REFERENCE = {
     "Neyman": (bai.Neyman(), (30, 4), (198, 22)),
     "UCB-E": (bai.UCBE(), (342, 13), (808, 43)),
     "UGapEb": (bai.UGapEb(), (2154, 29), (3990, 77)),
+    "UGapEb-V": (bai.UGapEbV(), (198, 10), (668, 39)),
     "CR-A": (bai.CRA(), (291, 12), (685, 40)),
     "CR-C": (bai.CRC(), (192, 10), (617, 38)),
     "Anytime SH": (bai.AnytimeSH(), (272, 12), (710, 41)),
@@ -272,3 +273,9 @@ def test_ugapeb_names_the_arm_that_was_safest_at_any_time():
     means = [stacks[0, arm, : out.pulls[0, arm]].mean() for arm in (0, 1)]
     assert means[0] < means[1]
     assert out.recommended[0] == 0
+
+
+def test_the_complexity_of_ugapeb_with_variances_has_half_gaps():
+    bandits = bai.GaussianBandits([1.0, 0.0], [1.0, 0.0])
+    known = bai.UGapEbV(bound=6.0).known(2, 100, bandits)
+    assert known.complexity[0] == pytest.approx(((1 + math.sqrt(14)) ** 2 + 13) / 0.25)

@@ -232,6 +232,7 @@ CALLS = {
     "Neyman": Call(bai.Neyman, {"first": 3}, a_policy),
     "UCBE": Call(bai.UCBE, {"complexity": 4.0}, a_policy),
     "UGapEb": Call(bai.UGapEb, {"complexity": 4.0}, a_policy),
+    "UGapEbV": Call(bai.UGapEbV, {"complexity": 4.0, "bound": 2.0}, a_policy),
     "CRA": Call(bai.CRA, {"scale": 2.0}, a_policy),
     "CRC": Call(bai.CRC, {"scale": 2.0}, a_policy),
     "AnytimeSH": Call(bai.AnytimeSH, {}, a_policy),
