@@ -61,13 +61,17 @@ class Bracket:
     """DSH on some arms, one pull at a time; the winner and its mean are those of the last run that ended."""
 
     def __init__(self, arms: list[int]):
-        self.arms, self.share = arms, first_share(len(arms))
-        self.winner, self.mean = arms[0], -math.inf
+        self.arms: list[int] = arms
+        self.share: int = first_share(len(arms))
+        self.winner: int = arms[0]
+        self.mean: float = -math.inf
         self.open_stage(list(range(len(arms))))
 
     def open_stage(self, places: list[int]) -> None:
         """Begin a stage, with fresh samples of the arms at these places."""
-        self.active, self.totals, self.pulls = places, [0.0] * len(self.arms), 0
+        self.active: list[int] = places
+        self.totals: list[float] = [0.0] * len(self.arms)
+        self.pulls: int = 0
 
     def next_place(self) -> int:
         """Return the place of the arm to pull next."""
