@@ -13,7 +13,10 @@ from typing import Any
 from numba import njit
 
 # Files whose functions are compiled into loops elsewhere.
-BUILDING_BLOCKS = ("sampling.py", "shared.py", "policies/loops.py", "policies/halving.py")
+BUILDING_BLOCKS = (
+    *("sampling.py", "shared.py", "policies/loops.py", "policies/halving.py"),
+    *("policies/challengers.py", "policies/luck.py"),
+)
 
 
 def _stamp() -> tuple[tuple[int, int], ...]:

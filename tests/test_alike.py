@@ -90,7 +90,7 @@ def test_plain_and_compiled_make_the_same_pulls_in_extreme_units(policy, unit):
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 fast = bai.simulate(told, bandits, budget, seed=14)
                 assert_alike(fast, bai.simulate(told, bandits, budget, seed=14, plain=True))
-            assert (fast.pulls >= 1).all()
+            assert (fast.pulls >= 1).all() or policy.least_budget(5) < 5  # too few to pull all of them
 
 
 def play_in_order(policy, bandits, budget, order):

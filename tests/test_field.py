@@ -1,31 +1,50 @@
 """More algorithms of the field: their mistakes against those of other implementations, and their smallest parts."""
 
+import contextlib
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import norm
+from scipy.stats import kstest, norm
 
 import bai
+from bai.play import run_keys
 from bai.policies.challengers import transport
 from bai.policies.knowledge import log_gain
+from bai.policies.luck import (
+    QUANTILE_BOUNDS,
+    branch,
+    first_key,
+    normal,
+    pick,
+    plain_branch,
+    plain_normal,
+    plain_pick,
+)
+from bai.policies.rounds import bracket_sizes
+from bai.policies.thompson import highest_draw
 
 # Mistake rates, in units of 1e-4, with their standard errors, of implementations that share no code with these: on 8
-# arms with 200 pulls (20,000 runs) and on 32 arms with 1,000 (4,000 runs; EB-TCI 1,000).
+# arms with 200 pulls (20,000 runs) and on 32 arms with 1,000 (4,000 runs; EB-TCI and TTTS 1,000; BSH 8,000 and 2,000).
 REFERENCE = {
     "KG": (bai.KG(), (25, 4), (55, 12)),
     "EB-TCI": (bai.EBTCI(), (102, 7), (80, 28)),
     "EB-TC-eps": (bai.EBTCEpsilon(), (56, 5), (73, 13)),
     "TTUCB": (bai.TTUCB(), (13, 2), (55, 12)),
     "EB-TC": (bai.EBTC(), (284, 12), (638, 39)),
+    "T3C": (bai.T3C(), (118, 8), (190, 22)),
+    "TTTS": (bai.TTTS(), (45, 15), (100, 31)),
     "Neyman": (bai.Neyman(), (30, 4), (198, 22)),
     "UCB-E": (bai.UCBE(), (342, 13), (808, 43)),
     "UGapEb": (bai.UGapEb(), (2154, 29), (3990, 77)),
+    "UGapEb-V": (bai.UGapEbV(), (198, 10), (668, 39)),
     "CR-A": (bai.CRA(), (291, 12), (685, 40)),
     "CR-C": (bai.CRC(), (192, 10), (617, 38)),
     "Anytime SH": (bai.AnytimeSH(), (272, 12), (710, 41)),
     "DSH": (bai.DSH(), (2253, 30), (5260, 79)),
+    "BSH": (bai.BSH(), (1562, 41), (6920, 103)),
     "BayesElim": (bai.BayesElim(prior_mean=0.4, prior_deviation=0.3), (1245, 23), (2920, 72)),
 }
 
@@ -135,6 +154,66 @@ def test_leader_and_challenger_get_half_of_the_pulls_each(policy):
     assert set(out.pulls[:, 0] - first) <= {50, 51}
 
 
+# --- Thompson sampling and its random numbers ------------------------------------------------------------
+
+
+def test_random_numbers_are_normal_and_do_not_depend_on_each_other():
+    keys = [first_key(seed, run) for seed in (0, 1) for run in range(500)]
+    assert len(set(keys)) == 1000
+    draws = np.array([[normal(pick(branch(key, t), i)) for t in (0, 1, 1023, 1024) for i in range(5)] for key in keys])
+    assert kstest(draws.ravel(), "norm").pvalue > 1e-4
+    correlations = np.corrcoef(draws.T)[np.triu_indices(20, 1)] * math.sqrt(1000)
+    assert np.abs(correlations).max() < 5  # 190 of them
+    shifted = [np.corrcoef(draws[:-1, i], draws[1:, j])[0, 1] for i in range(20) for j in range(20)]
+    assert np.abs(shifted).max() * math.sqrt(999) < 5  # from one run to the next
+
+
+def test_random_numbers_are_the_same_in_plain_and_compiled_code():
+    for key in (0, 1, 2**32, 2**63 - 1):
+        for number in (0, 7, 2**31, 2**40):
+            assert branch(key, number) == plain_branch(key, number)
+            assert pick(branch(key, number), 9) == plain_pick(plain_branch(key, number), 9)
+
+
+def test_normal_quantiles_are_exact_and_bounded_by_their_first_bits():
+    ends = [(b << 22) + d for b in range(1025) for d in range(-3, 4) if 0 <= (b << 22) + d < 2**32]
+    for number in [*ends, *np.random.default_rng(2).integers(0, 2**32, 2000).tolist()]:
+        z = normal(number)
+        assert z == plain_normal(number) == pytest.approx(norm.ppf((number + 0.5) / 2**32), rel=1e-12)
+        assert z <= QUANTILE_BOUNDS[number >> 22]
+
+
+@pytest.mark.parametrize("policy", [bai.T3C(), bai.TTTS()], ids=str)
+def test_every_run_of_thompson_sampling_has_random_numbers_of_its_own(policy):
+    keys = np.concatenate([run_keys(seed, block, 500) for seed in (1, 2) for block in (0, 1, 2)])
+    assert len(np.unique(keys)) == 3000
+    assert keys.max() < 2**53
+    stacks = np.tile(np.linspace(0, 1, 60), (600, 3, 1))  # the same rewards in all runs and for all arms
+    bandits = bai.ReplayBandits(stacks, stacks.mean(axis=2), np.ones((600, 3)))
+    pulls, other = (bai.simulate(p, bandits, 60, seed=1).pulls for p in (policy, dataclasses.replace(policy, seed=5)))
+    assert len(np.unique(np.sort(pulls), axis=0)) > 20
+    assert (other != pulls).any(axis=1).mean() > 0.9
+
+
+def test_thompson_sampling_tosses_a_fair_coin_and_gives_up_the_search_after_1000_draws():
+    bandits = bai.GaussianBandits([100.0, 0.0, 0.0], [1.0, 1.0, 1.0], runs=200)  # nobody else ever leads
+    pulls = bai.simulate(bai.T3C(), bandits, 103, seed=4).pulls[:, 0].sum() - 200
+    assert abs(pulls - 10_000) < 5 * math.sqrt(20_000) / 2
+    assert (bai.simulate(bai.TTTS(), bandits, 103, seed=4).pulls == [101, 1, 1]).all()
+
+
+def test_the_leader_of_thompson_sampling_leads_as_often_as_it_is_likely_to_be_the_best():
+    # One pull each, then one more: a leader by half of all draws, the only rival by the other half.
+    stacks = np.tile([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], (20_000, 1, 1))
+    bandits = bai.ReplayBandits(stacks, [[1.0, 0.0]] * 20_000, [[0.5, 0.25]] * 20_000)
+    first = bai.simulate(bai.TTTS(), bandits, 3, seed=6).pulls[:, 0] - 1
+    assert abs(first.sum() - 10_000) < 5 * math.sqrt(20_000) / 2
+    likely = norm.cdf(1 / math.sqrt(0.75))
+    leads = [highest_draw(branch(first_key(0, run), 1), np.array([1.0, 0.0]), np.sqrt([0.5, 0.25]), np.empty(2, int),
+                          np.empty(2)) == 0 for run in range(5000)]  # fmt: skip
+    assert abs(sum(leads) - 5000 * likely) < 5 * math.sqrt(5000 * likely * (1 - likely))
+
+
 # --- elimination -----------------------------------------------------------------------------------------
 
 
@@ -156,6 +235,41 @@ def test_doubling_halving_stops_after_the_last_run_that_fits():
     assert [bai.DSH().least_budget(n) for n in (2, 4, 5)] == [2, 8, 12]
 
 
+def test_brackets_open_on_time_and_take_turns():
+    # Bracket b + 1 opens after b 2^b pulls. Without noise the first one ends runs after 2 and 4 more pulls of its own.
+    assert [len(bracket_sizes(1000, n)) for n in (2, 3, 8, 9, 24, 25, 64, 65)] == [1, 2, 2, 3, 3, 4, 4, 5]
+    assert bracket_sizes(5, 65) == [2, 4, 5, 5, 5]
+    key, pulls = first_key(0, 0), []
+    steps = bai.BSH().steps(1000, 9)
+    arm = next(steps)
+    with contextlib.suppress(StopIteration):
+        while True:
+            pulls.append(arm)
+            arm = steps.send(0.0)
+    one, two, three = ([pick(branch(key, b), p) * 1000 >> 32 for p in range(2 ** (b + 1))] for b in range(3))
+    assert pulls == [*one, one[0], two[0], one[1], two[1], one[0], two[2], three[0]]
+
+
+def test_the_answer_of_bracketing_comes_from_a_run_that_ended():
+    # The first bracket ends its run after two pulls; in the other one, nothing that it saw counts yet.
+    stacks = np.full((200, 50, 10), 1.0)
+    bandits = bai.ReplayBandits(stacks, stacks[..., 0], 0 * stacks[..., 0])
+    out = bai.simulate(bai.BSH(), bandits, 5, seed=1)
+    assert (out.pulls[np.arange(200), out.recommended] >= 1).all()
+    assert ((out.pulls > 0).sum(axis=1) <= 4).all()
+
+
+def test_bracketing_plays_with_two_pulls_and_a_thousand_arms():
+    means = np.zeros(1000)
+    means[:100] = 1.0
+    bandits = bai.GaussianBandits(means, np.full(1000, 0.01), runs=2000)
+    mistakes = [bai.simulate(bai.BSH(), bandits, n, seed=1).mistakes.mean() for n in (2, 30, 300)]
+    assert abs(mistakes[0] - 0.9**2) < 5 * math.sqrt(0.9**2 * 0.19 / 2000)  # the better of two random arms
+    assert mistakes[0] > mistakes[1] > mistakes[2]
+    arm = bai.identify(bai.BSH(), lambda arm: float(arm), n_arms=1000, budget=50).best
+    assert 0 <= arm < 1000
+
+
 # --- told a complexity -----------------------------------------------------------------------------------
 
 
@@ -168,3 +282,9 @@ def test_ugapeb_names_the_arm_that_was_safest_at_any_time():
     means = [stacks[0, arm, : out.pulls[0, arm]].mean() for arm in (0, 1)]
     assert means[0] < means[1]
     assert out.recommended[0] == 0
+
+
+def test_the_complexity_of_ugapeb_with_variances_has_half_gaps():
+    bandits = bai.GaussianBandits([1.0, 0.0], [1.0, 0.0])
+    known = bai.UGapEbV(bound=6.0).known(2, 100, bandits)
+    assert known.complexity[0] == pytest.approx(((1 + math.sqrt(14)) ** 2 + 13) / 0.25)

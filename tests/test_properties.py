@@ -230,13 +230,17 @@ CALLS = {
     "EBTCI": Call(bai.EBTCI, {"first": 3}, a_policy),
     "EBTCEpsilon": Call(bai.EBTCEpsilon, {"variances": "estimated", "epsilon": 0.5}, a_policy),
     "TTUCB": Call(bai.TTUCB, {"variances": "estimated"}, a_policy),
+    "T3C": Call(bai.T3C, {"variances": "estimated", "seed": 3}, a_policy),
+    "TTTS": Call(bai.TTTS, {"variances": "estimated", "seed": 3}, a_policy),
     "Neyman": Call(bai.Neyman, {"first": 3}, a_policy),
     "UCBE": Call(bai.UCBE, {"complexity": 4.0}, a_policy),
     "UGapEb": Call(bai.UGapEb, {"complexity": 4.0}, a_policy),
+    "UGapEbV": Call(bai.UGapEbV, {"complexity": 4.0, "bound": 2.0}, a_policy),
     "CRA": Call(bai.CRA, {"scale": 2.0}, a_policy),
     "CRC": Call(bai.CRC, {"scale": 2.0}, a_policy),
     "AnytimeSH": Call(bai.AnytimeSH, {}, a_policy),
     "DSH": Call(bai.DSH, {}, a_policy),
+    "BSH": Call(bai.BSH, {"seed": 3}, a_policy),
     "BayesElim": Call(
         bai.BayesElim, {"variances": [1.0, 0.5], "reuse": True, "prior_mean": 0.25, "prior_deviation": 2.0}
     ),

@@ -31,19 +31,24 @@ from .challengers import EBTCI as EBTCI
 from .challengers import EBTCEpsilon as EBTCEpsilon
 from .challengers import TTUCB as TTUCB
 from .challengers import EBTC as EBTC
+from .thompson import T3C as T3C
+from .thompson import TTTS as TTTS
 from .neyman import Neyman as Neyman
 from .confidence import UCBE as UCBE
 from .confidence import UGapEb as UGapEb
+from .confidence import UGapEbV as UGapEbV
 from .rejects import CRA as CRA
 from .rejects import CRC as CRC
 from .rounds import AnytimeSH as AnytimeSH
 from .rounds import DSH as DSH
+from .rounds import BSH as BSH
 from .bayes import BayesElim as BayesElim
 
 _found = [entry for entry in vars().values() if isinstance(entry, type) and issubclass(entry, Policy)]
 # Beside the registry, because the browser plays all of that, and its engine has a plan for each policy.
 FIELD: tuple[type[Policy], ...] = (
-    KG, LookAhead, EBTCI, EBTCEpsilon, TTUCB, EBTC, Neyman, UCBE, UGapEb, CRA, CRC, AnytimeSH, DSH, BayesElim,
+    KG, LookAhead, EBTCI, EBTCEpsilon, TTUCB, EBTC, T3C, TTTS, Neyman, UCBE, UGapEb, UGapEbV, CRA, CRC, AnytimeSH,
+    DSH, BSH, BayesElim,
 )  # fmt: skip
 REGISTRY: tuple[type[Policy], ...] = tuple(cls for cls in _found if cls is not Policy and cls not in FIELD)
 

@@ -47,12 +47,15 @@ class Known:
         The complexity that GapE or GapE-V is tuned with.
     span : array, shape (R,), optional
         The length of an interval that holds all rewards.
+    key : array, shape (R,), optional
+        A random whole number for each run, about which it says nothing: for policies with `keyed`.
     """
 
     variances: np.ndarray | None = None
     bound: np.ndarray | None = None
     complexity: np.ndarray | None = None
     span: np.ndarray | None = None
+    key: np.ndarray | None = None
 
     def in_order(self, order: np.ndarray) -> Known:
         """Return the same with arm `order[r, p]` of run r at position p.
@@ -179,6 +182,9 @@ class Policy(ShowsChanges):
         Its name in tables and figures.
     randomised : bool
         Whether `steps` is also given a random generator, as `rng`. All its randomness must come from there.
+    keyed : bool
+        Whether `steps` is also given a random whole number below 2^53 by a simulation, as `key`, another one for each
+        run. A policy that makes its random numbers from it can be compiled, and gives the same answer again.
     anytime : bool
         Whether it can stop anywhere: its pulls do not depend on the budget, and its answer is the highest mean.
     style : dict
@@ -204,6 +210,7 @@ class Policy(ShowsChanges):
     """
 
     randomised: ClassVar[bool] = False
+    keyed: ClassVar[bool] = False
     anytime: ClassVar[bool] = False
     style: ClassVar[dict[str, str]] = {}
 
@@ -225,7 +232,8 @@ class Policy(ShowsChanges):
             K and n. Arms are numbered from 0; at most n may be pulled.
         **known
             What `known` returns, by name, for one run: ``variances`` (a list), ``bound``, ``complexity`` and ``span``
-            (floats); and ``rng`` if the policy is `randomised`. A policy that is told nothing needs no such argument.
+            (floats); ``rng`` if the policy is `randomised`, and ``key`` if it is `keyed`. A policy that is told nothing
+            needs no such argument.
 
         It may stop before the budget is spent. `Experiment.ask` also plays it on forecast rewards. A policy that
         can `resume` needs no steps of its own.

@@ -53,6 +53,19 @@ def hardest_to_tell(tally: Tally, leader: int, cost: Callable[[int], float]) -> 
     return min((arm for arm in range(len(tally.count)) if arm != leader), key=cost)
 
 
+def cost_of_telling(
+    tally: Tally, leader: int, noise: Callable[[Tally, int], float], epsilon: float = 0.0
+) -> Callable[[int], float]:
+    """Return gap^2 / noise as a function of the rival, where gaps are enlarged by epsilon."""
+
+    def cost(arm: int) -> float:
+        gap = max(0.0, tally.mean(leader) - tally.mean(arm) + epsilon)
+        both = noise(tally, leader) + noise(tally, arm)
+        return gap * gap / both if both > 0 else (inf if gap > 0 else 0.0)
+
+    return cost
+
+
 def track_transport(
     progress: Progress, budget: int, growth: Sequence[float], epsilon: float, variances: Sequence[float]
 ) -> Steps:
@@ -67,12 +80,7 @@ def track_transport(
         return argmax(arms, lambda arm: tally.mean(arm) + sqrt(g * noise(tally, arm)))
 
     def challenge(tally: Tally, leader: int) -> int:
-        def cost(arm: int) -> float:
-            gap = max(0.0, tally.mean(leader) - tally.mean(arm) + epsilon)
-            both = noise(tally, leader) + noise(tally, arm)
-            return gap * gap / both if both > 0 else (inf if gap > 0 else 0.0)
-
-        return hardest_to_tell(tally, leader, cost)
+        return hardest_to_tell(tally, leader, cost_of_telling(tally, leader, noise, epsilon))
 
     return track(progress, budget, 1 if variances else FIRST, lead, challenge)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any, ClassVar
@@ -13,9 +14,9 @@ from ..compiling import compiled
 from ..problems import Bandits
 from ..sampling import draw
 from .allocation import allocate
-from .base import Known, Policy, Progress, Steps, argmax
-from .gaps import LEAST_COMPLEXITY
-from .loops import highest, open_tournament, set_key, tree_size
+from .base import Known, Policy, Progress, Steps, Tally, argmax
+from .gaps import LEAST_COMPLEXITY, reward_bounds
+from .loops import highest, observe, open_tournament, set_key, tree_size
 
 # --- the plain versions ----------------------------------------------------------------------------------
 
@@ -27,22 +28,33 @@ def optimism(progress: Progress, budget: int, a: float) -> Steps:
     return allocate(progress, budget, 1, lambda tally: argmax(arms, lambda arm: bound(tally, arm)))
 
 
-def unified(progress: Progress, budget: int, a: float) -> Steps:
+def plain_radius(tally: Tally, arm: int, a: float, bound: float) -> float:
+    """Half the length of an arm's interval in UGapEb."""
+    return sqrt(a / tally.count[arm])
+
+
+def variance_radius(tally: Tally, arm: int, a: float, bound: float) -> float:
+    """Half the length of an arm's interval in UGapEb-V."""
+    count = tally.count[arm]
+    return sqrt(2.0 * a * tally.variance(arm) / count) + 7.0 * a * bound / (3.0 * (count - 1))
+
+
+def unified(progress: Progress, budget: int, first: int, width: Callable[[Tally, int], float]) -> Steps:
     """UGapEb: the arm that may lose least against the others, or the one that may beat it: the less certain of them.
 
-    The answer is the arm that could lose least at any time.
+    Every arm is pulled `first` times before. The answer is the arm that could lose least at any time.
     """
     tally, memory, arms = progress.tally, progress.memory, range(len(progress.tally.count))
 
     def radius(arm: int) -> float:
-        return sqrt(a / tally.count[arm])
+        return width(tally, arm)
 
     def upper(arm: int) -> float:
         return tally.mean(arm) + radius(arm)
 
     for t in range(sum(tally.count), budget):
-        arm = t
-        if t >= len(arms):
+        arm = t // first
+        if t >= first * len(arms):
             top = argmax(arms, upper)
             second = argmax((arm for arm in arms if arm != top), upper)
             loss = {arm: upper(second if arm == top else top) - (tally.mean(arm) - radius(arm)) for arm in arms}
@@ -78,17 +90,21 @@ def optimism_block(rewards, budget, a, pulls, recommended):
 
 
 @compiled
-def unified_block(rewards, budget, a, pulls, recommended):
+def unified_block(rewards, budget, a, bounds, pulls, recommended):
+    """UGapEb, and with `bounds`, the largest rewards, UGapEb-V."""
     n_runs, n_arms = pulls.shape
-    counts, totals, means = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
+    with_variance = bounds.size > 0
+    first = 2 if with_variance else 1
+    counts, totals, squares, means = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
     radii, uppers, lowers = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
-        counts[:] = 0
+        counts[:] = 0.0
         totals[:] = 0.0
+        squares[:] = 0.0
         answer, lowest = -1, np.inf
         for t in range(budget):
-            i = t
-            if t >= n_arms:
+            i = t // first
+            if t >= first * n_arms:
                 top = highest(uppers)
                 best, uppers[top] = uppers[top], -np.inf
                 second = highest(uppers)
@@ -102,10 +118,13 @@ def unified_block(rewards, budget, a, pulls, recommended):
                 if least < lowest:
                     answer, lowest = safest, least
                 i = safest if radii[safest] >= radii[rival] else rival
-            totals[i] += draw(rewards, r, i, counts[i])
-            counts[i] += 1
+            observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
             means[i] = totals[i] / counts[i]
-            radii[i] = sqrt(a[r] / counts[i])
+            if not with_variance:
+                radii[i] = sqrt(a[r] / counts[i])
+            elif counts[i] > 1:
+                variance = squares[i] / (counts[i] - 1)
+                radii[i] = sqrt(2.0 * a[r] * variance / counts[i]) + 7.0 * a[r] * bounds[r] / (3.0 * (counts[i] - 1))
             uppers[i], lowers[i] = means[i] + radii[i], means[i] - radii[i]
         pulls[r] = counts
         recommended[r] = answer if answer >= 0 else highest(means)
@@ -195,7 +214,75 @@ class UGapEb(Tuned):
     with_best: ClassVar[bool] = True
 
     def resume(self, n_arms: int, budget: int, progress: Progress, complexity: float = 1.0, **known: Any) -> Steps:
-        return unified(progress, budget, self._a(n_arms, budget, complexity))
+        a = self._a(n_arms, budget, complexity)
+        return unified(progress, budget, 1, lambda tally, arm: plain_radius(tally, arm, a, 1.0))
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
-        unified_block(rewards, budget, self._a(pulls.shape[1], budget, known.complexity), pulls, recommended)
+        a = self._a(pulls.shape[1], budget, known.complexity)
+        unified_block(rewards, budget, a, np.empty(0), pulls, recommended)
+
+
+@dataclass(frozen=True)
+class UGapEbV(Policy):
+    """UGapEb with variances (Gabillon, Ghavamzadeh and Lazaric, 2012), for one best arm.
+
+    As `UGapEb`, with two first pulls of every arm and bounds mean +- (sqrt(2 a var / N) + 7 a b / (3 (N - 1))), where
+    a = (n - 2K) / H, H = sum_k (sigma_k + sqrt(sigma_k^2 + (13/3) b h_k))^2 / h_k^2 and h_k is half of arm k's gap. We
+    have not read the paper: the bounds are those of two public implementations; a and the 13/3 are from memory.
+
+    Parameters
+    ----------
+    complexity, bound : float, optional
+        H and b, the largest reward. A simulation computes them from the problem unless they are given here.
+
+    Examples
+    --------
+    >>> import bai
+    >>> bandits = bai.GaussianBandits([1.0, 0.0], [1.0, 0.0])
+    >>> UGapEbV(bound=6.0).known(2, 100, bandits).complexity.round(2)
+    array([141.93])
+    """
+
+    name: ClassVar[str] = "UGapEb-V"
+    style: ClassVar[dict[str, str]] = {"color": "#EE8866", "marker": "$V$", "linestyle": ":"}
+    complexity: float | None = None
+    bound: float | None = None
+
+    def __post_init__(self) -> None:
+        given = {"complexity": self.complexity, "bound": self.bound}
+        checks.settle(self, **{name: checks.positive(name, x) for name, x in given.items() if x is not None})
+
+    def least_budget(self, n_arms: int) -> int:
+        return 2 * n_arms
+
+    @property
+    def budget_rule(self) -> str:
+        return "two pulls per arm"
+
+    def known(self, n_arms: int, budget: int, problem: Bandits | None = None) -> Known:
+        bound = reward_bounds(self, "bound", self.bound, budget, problem)
+        if self.complexity is not None:
+            return Known(bound=bound, complexity=np.full(bound.size, float(self.complexity)))
+        if problem is None:
+            raise ValueError(f"{self.name} has complexity=None; outside simulation give the complexity: complexity=...")
+        half = schedules.gaps(problem.means) / 2
+        width = np.sqrt(problem.variances) + np.sqrt(problem.variances + 13 / 3 * bound[:, None] * half)
+        terms = np.divide(width**2, half**2, out=np.full(width.shape, inf), where=half > 0)
+        return Known(bound=bound, complexity=np.maximum(LEAST_COMPLEXITY, terms.sum(axis=1)))
+
+    def resume(
+        self,
+        n_arms: int,
+        budget: int,
+        progress: Progress,
+        bound: float = 1.0,
+        complexity: float = 1.0,
+        **known: Any,
+    ) -> Steps:
+        a = (budget - 2 * n_arms) / complexity
+        return unified(progress, budget, 2, lambda tally, arm: variance_radius(tally, arm, a, bound))
+
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        assert known.complexity is not None
+        a = (budget - 2 * pulls.shape[1]) / known.complexity
+        unified_block(rewards, budget, a, known.bound, pulls, recommended)

@@ -1,4 +1,4 @@
-"""Halving that does not need the budget: over and over again."""
+"""Halving that does not need the budget: over and over again, of all arms or of some."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import schedules
+from .. import checks, schedules
 from ..compiling import compiled
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .halving import Elimination, Schedule, eliminate_block
-from .loops import highest
+from .loops import highest, keep_highest
+from .luck import branch, first_key, first_keys, pick, plain_branch, plain_pick
 
 # --- the plain versions ----------------------------------------------------------------------------------
 
@@ -51,7 +52,67 @@ def halve_doubling(progress: Progress, schedule: Schedule) -> Steps:
     return progress.active[0]
 
 
-# --- the compiled loop -----------------------------------------------------------------------------------
+def first_share(n_arms: int) -> int:
+    """Return the pulls of a stage in the first run of DSH, which has K log2(K) in all."""
+    return math.ceil(n_arms * math.log2(n_arms)) // schedules.stages(n_arms)
+
+
+class Bracket:
+    """DSH on some arms, one pull at a time; the winner and its mean are those of the last run that ended."""
+
+    def __init__(self, arms: list[int]):
+        self.arms: list[int] = arms
+        self.share: int = first_share(len(arms))
+        self.winner: int = arms[0]
+        self.mean: float = -math.inf
+        self.open_stage(list(range(len(arms))))
+
+    def open_stage(self, places: list[int]) -> None:
+        """Begin a stage, with fresh samples of the arms at these places."""
+        self.active: list[int] = places
+        self.totals: list[float] = [0.0] * len(self.arms)
+        self.pulls: int = 0
+
+    def next_place(self) -> int:
+        """Return the place of the arm to pull next."""
+        return self.active[self.pulls % len(self.active)]
+
+    def add(self, reward: float) -> None:
+        """Take a reward; after the last of a stage the better half stays, and after the last stage all come back."""
+        self.totals[self.next_place()] += reward
+        self.pulls += 1
+        size, each = len(self.active), max(1, self.share // len(self.active))
+        if self.pulls == size * each:
+            ranked = sorted(self.active, key=lambda place: -(self.totals[place] / each))
+            if size == 2:
+                self.winner, self.mean, self.share = self.arms[ranked[0]], self.totals[ranked[0]] / each, 2 * self.share
+                self.open_stage(list(range(len(self.arms))))
+            else:
+                self.open_stage(sorted(ranked[: (size + 1) // 2]))
+
+
+def bracket_sizes(n_arms: int, budget: int) -> list[int]:
+    """Return the number of arms in each bracket of BSH; bracket b + 1 is opened after b 2^b pulls."""
+    return [min(2 ** (b + 1), n_arms) for b in range(budget.bit_length() + 1) if b * 2**b < budget]
+
+
+def halve_in_brackets(progress: Progress, budget: int, key: int) -> Steps:
+    """BSH: brackets of 2, 4, 8, ... random arms take turns; the answer is the winner with the highest mean."""
+    n_arms, brackets = len(progress.tally.count), progress.memory.setdefault("brackets", [])
+    sizes = bracket_sizes(n_arms, budget)
+    for t in range(progress.pulls, budget):
+        b = len(brackets)
+        if t >= b * 2**b:
+            pair, size = plain_branch(key, b), sizes[b]
+            some = [plain_pick(pair, place) * n_arms >> 32 for place in range(size)]
+            brackets.append(Bracket(some if size < n_arms else list(range(n_arms))))
+        bracket = brackets[t % len(brackets)]
+        bracket.add((yield bracket.arms[bracket.next_place()]))
+        progress.pulls += 1
+    return max(brackets, key=lambda bracket: bracket.mean).winner
+
+
+# --- the compiled loops ----------------------------------------------------------------------------------
 
 
 @compiled
@@ -81,6 +142,52 @@ def halve_again_block(rewards, budget, pulls, recommended):
             p += 1
         pulls[r] = counts
         recommended[r] = highest(means)
+
+
+@compiled
+def bracket_block(rewards, budget, keys, sizes, shares, pulls, recommended):
+    """BSH, pull by pull. A row of an array belongs to a bracket; `shares` are those of its first run."""
+    n_runs, n_arms = pulls.shape
+    n_brackets = sizes.size
+    arms, active = np.empty((n_brackets, n_arms), np.int64), np.empty((n_brackets, n_arms), np.int64)
+    totals, scores, scratch = np.empty((n_brackets, n_arms)), np.empty(n_arms), np.empty(n_arms)
+    left, done, share = np.empty(n_brackets, np.int64), np.empty(n_brackets, np.int64), np.empty(n_brackets, np.int64)
+    winners, means = np.empty(n_brackets, np.int64), np.empty(n_brackets)
+    for r in range(n_runs):
+        n_open, key = 0, int(keys[r])
+        means[:] = -np.inf
+        for t in range(budget):
+            if t >= n_open * 2**n_open:
+                pair = branch(key, n_open)
+                left[n_open], done[n_open], share[n_open] = sizes[n_open], 0, shares[n_open]
+                for p in range(sizes[n_open]):
+                    arms[n_open, p] = pick(pair, p) * n_arms >> 32 if sizes[n_open] < n_arms else p
+                    active[n_open, p] = p
+                    totals[n_open, p] = 0.0
+                winners[n_open] = arms[n_open, 0]
+                n_open += 1
+            b = t % n_open
+            k, place = left[b], active[b, done[b] % left[b]]
+            i = arms[b, place]
+            totals[b, place] += draw(rewards, r, i, pulls[r, i])
+            pulls[r, i] += 1
+            done[b] += 1
+            each = max(1, share[b] // k)
+            if done[b] == k * each:
+                for p in range(k):
+                    scores[p] = totals[b, active[b, p]] / each
+                best, left[b] = highest(scores[:k]), (k + 1) // 2
+                if k == 2:
+                    winners[b], means[b], share[b] = arms[b, active[b, best]], scores[best], 2 * share[b]
+                    left[b] = sizes[b]
+                    for p in range(sizes[b]):
+                        active[b, p] = p
+                else:
+                    keep_highest(active[b], scores, k, left[b], scratch)
+                done[b] = 0
+                for p in range(sizes[b]):
+                    totals[b, p] = 0.0
+        recommended[r] = winners[highest(means[:n_open])]
 
 
 # --- the policies ----------------------------------------------------------------------------------------
@@ -134,8 +241,7 @@ class DSH(Elimination):
 
     def runs(self, n_arms: int, budget: int) -> list[Schedule]:
         """Return the pulls and the survivors of each stage of each run."""
-        sizes, found, left = schedules.stage_sizes(n_arms), [], budget
-        share = math.ceil(n_arms * math.log2(n_arms)) // len(sizes)
+        sizes, found, left, share = schedules.stage_sizes(n_arms), [], budget, first_share(n_arms)
         while True:
             run = [(size * max(1, share // size), (size + 1) // 2) for size in sizes]
             left -= sum(pulls for pulls, _ in run)
@@ -148,9 +254,7 @@ class DSH(Elimination):
         return [stage for run in self.runs(n_arms, budget) for stage in run]
 
     def least_budget(self, n_arms: int) -> int:
-        sizes = schedules.stage_sizes(n_arms)
-        share = math.ceil(n_arms * math.log2(n_arms)) // len(sizes)
-        return sum(size * max(1, share // size) for size in sizes)
+        return sum(size * max(1, first_share(n_arms) // size) for size in schedules.stage_sizes(n_arms))
 
     @property
     def budget_rule(self) -> str:
@@ -162,3 +266,56 @@ class DSH(Elimination):
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
         for run in self.runs(pulls.shape[1], budget):
             eliminate_block(rewards, np.array(run).T, False, np.empty((len(pulls), 0)), pulls, recommended)
+
+
+@dataclass(frozen=True)
+class BSH(Policy):
+    """Bracketing sequential halving (Zhao et al., 2023): `DSH` on random subsets, for more arms than pulls.
+
+    Bracket b has 2^b arms, drawn with replacement, or all arms once there are no more than that. Bracket 1 opens at
+    once, bracket b + 1 after b 2^b pulls, and the open ones take turns, pull by pull. Each plays DSH on its arms. The
+    answer is the winner, of the last run that ended in each bracket, with the highest mean in the last stage of that
+    run. Arms in no bracket are never pulled. The paper's pseudocode has a maximum of 2^b and K, where the text means a
+    minimum.
+
+    Parameters
+    ----------
+    seed : int
+        Of the policy's own random numbers. In a simulation every run has others all the same.
+
+    Examples
+    --------
+    >>> import bai
+    >>> bandits = bai.GaussianBandits([1.0] * 200 + [0.0] * 800, [0.01] * 1000, runs=500)
+    >>> out = bai.simulate(BSH(), bandits, 300, seed=1)
+    >>> int(out.mistakes.sum()), int((out.pulls > 0).sum(axis=1).max())
+    (19, 86)
+    """
+
+    name: ClassVar[str] = "BSH"
+    style: ClassVar[dict[str, str]] = {"color": "#99BB55", "marker": "$W$", "linestyle": "--"}
+    keyed: ClassVar[bool] = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.settle(self, seed=checks.integer("seed", self.seed, least=0))
+
+    def least_budget(self, n_arms: int) -> int:
+        return 2
+
+    @property
+    def budget_rule(self) -> str:
+        return "one pull of each arm in the first bracket"
+
+    def resume(self, n_arms: int, budget: int, progress: Progress, key: float = 0.0, **known: Any) -> Steps:
+        return halve_in_brackets(progress, budget, first_key(self.seed, key))
+
+    def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
+        sizes = bracket_sizes(pulls.shape[1], budget)
+        shares = np.array([first_share(size) for size in sizes])
+        keys = first_keys(self.seed, known.key, len(pulls))
+        bracket_block(rewards, budget, keys, np.array(sizes), shares, pulls, recommended)
+
+    @classmethod
+    def examples(cls) -> list[Policy]:
+        return [cls(), cls(seed=1)]
