@@ -31,6 +31,8 @@ from ..policies import (
     OCBA,
     REGISTRY,
     SH,
+    T3C,
+    TTTS,
     TTUCB,
     AGapEV,
     EBTCEpsilon,
@@ -69,9 +71,14 @@ VARIANTS: dict[type[Policy], dict[str, Policy]] = {
     EBTCEpsilon: {"EB-TC-eps, estimated": EBTCEpsilon(variances="estimated")},
     TTUCB: {"TTUCB, estimated": TTUCB(variances="estimated")},
     EBTC: {"EB-TC, estimated": EBTC(variances="estimated")},
+    T3C: {"T3C, estimated": T3C(variances="estimated")},
 }
+TOO_SLOW = (TTTS,)  # up to 1,000 draws of all arms for a pull
 POLICIES: dict[str, Policy] = {
-    name: policy for cls in REGISTRY + FIELD for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
+    name: policy
+    for cls in REGISTRY + FIELD
+    if cls not in TOO_SLOW
+    for name, policy in ({cls.name: cls()} | VARIANTS.get(cls, {})).items()
 }
 
 
