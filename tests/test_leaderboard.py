@@ -114,7 +114,10 @@ def test_comparing_two_policies_of_the_table_is_the_paired_test_of_their_runs():
     family = FAMILIES["best very noisy"]._replace(budgets=(320,))
     policies = {"halving": bai.SH(), "rejects": bai.SR()}
     table = leaderboard.play({"mine": family}, policies, runs=600, seed=3)
-    outs = [bai.simulate(policy, leaderboard.problem_of(family, 600, 3), 320, seed=3).mistakes for policy in policies.values()]
+    outs = [
+        bai.simulate(policy, leaderboard.problem_of(family, 600, 3), 320, seed=3).mistakes
+        for policy in policies.values()
+    ]
     assert leaderboard.compare(table, "mine", 320, "halving", "rejects") == bai.paired(*outs)
     with pytest.raises(ValueError, match="no row for family 'mine', budget 320 and policies 'halving', 'SR'"):
         leaderboard.compare(table, "mine", 320, "halving", "SR")

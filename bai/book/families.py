@@ -195,9 +195,7 @@ def funny_captions(runs: int, seed: int) -> TableBandits:
 # --- the families ----------------------------------------------------------------------------------------
 
 DESIGN = {
-    "5.1, noisy best": Family(
-        lambda runs, seed: synthetic(32, runs, seed), (500, 2000), "Section 5.1, best arm noisy"
-    ),
+    "5.1, noisy best": Family(lambda runs, seed: synthetic(32, runs, seed), (500, 2000), "Section 5.1, best arm noisy"),
     "5.1, quiet best": Family(
         lambda runs, seed: synthetic(32, runs, seed, "quiet"), (200, 800), "Section 5.1, best arm quiet"
     ),
@@ -223,16 +221,12 @@ DESIGN = {
         "means 1, others in (0, 0.9); variance of the best 0.01, others 1",
     ),
     "Bernoulli": Family(coins(600, 100, 500), (320, 1280), "best pays 1 with chance 0.6, others 0.1 to 0.5"),
-    "rare successes": Family(
-        coins(100, 10, 50), (640, 2560), "best pays 1 with chance 0.1, others 0.01 to 0.05"
-    ),
+    "rare successes": Family(coins(100, 10, 50), (640, 2560), "best pays 1 with chance 0.1, others 0.01 to 0.05"),
     "heavy tails": Family(
         resampled(heavy_tailed()), (320, 1280), "unperturbed arms of Section 5.1, noise with Student's law"
     ),
     "MovieLens, 64": Family(lambda runs, seed: movielens(64, runs, seed), (1000, 3000), "Section 5.2, best arm noisy"),
-    "MovieLens, 128": Family(
-        lambda runs, seed: movielens(128, runs, seed), (750, 1500), "Section 5.2, best arm noisy"
-    ),
+    "MovieLens, 128": Family(lambda runs, seed: movielens(128, runs, seed), (750, 1500), "Section 5.2, best arm noisy"),
 }
 
 CONFIRMATION = {
@@ -254,7 +248,9 @@ CONFIRMATION = {
     "monotone": Family(monotone, (100, 300), "means 2.25, 2, ..., 0; variances from 0.25 to 4, rising or falling"),
     "three decades": Family(three_decades, (320, 1280), "means in (0, 1); variances from 0.01 to 10, log-uniform"),
     "near ties": Family(near_ties, (160, 640), "six means in (0.95, 1), others in (0, 0.7); variances in (0.1, 1)"),
-    "skewed": Family(resampled(skewed()), (160, 640), "log-normal rewards, means from 1 to 0.4, deviations in proportion"),
+    "skewed": Family(
+        resampled(skewed()), (160, 640), "log-normal rewards, means from 1 to 0.4, deviations in proportion"
+    ),
     "models, own examples": Family(own_examples, (120, 480), "12 models of AlpacaEval, each on its own examples"),
     "models, shared examples": Family(SharedExamples, (120, 480), "the same, all on the same examples in one order"),
     "captions": Family(funny_captions, (500, 1500), "24 captions of contest 610, votes from 1 to 3"),
