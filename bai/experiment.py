@@ -23,11 +23,11 @@ from scipy.special import stdtrit
 from . import certainty, checks, state
 from .play import check_game
 from .player import Player
-from .policies.allocation import TopTwo
 from .policies.base import Policy, Tally
 from .policies.halving import Unif
+from .policies.knowledge import LookAhead
 
-DEFAULT_POLICY: Policy = TopTwo()  # the one that the leaderboard recommends
+DEFAULT_POLICY: Policy = LookAhead()  # the one that the leaderboard recommends
 
 Report = tuple[int, float | None]  # an arm and its reward; None if the pull failed
 
@@ -38,7 +38,7 @@ class Experiment:
     Parameters
     ----------
     policy : Policy or None
-        ``TopTwo()``, ``SH()``, ``SHAdaVar()`` and others need no knowledge; ``SHVar(variances=...)``,
+        ``LookAhead()``, ``TopTwo()``, ``SH()`` and others need no knowledge; ``SHVar(variances=...)``,
         ``GapE(complexity=..., bound=...)`` and the like need theirs as arguments. None is the policy of `identify`.
     n_arms, budget : int
         K and n. The budget is hard: no more pulls than that are ever asked for.
@@ -142,7 +142,7 @@ class Experiment:
             name = "costs" if self.costs is not None else "earlier"
             raise ValueError(
                 f"{name} is given, but {self.policy} plans its stages or its exploration for a number of pulls fixed "
-                "in advance; take a policy with anytime, such as bai.TopTwo()"
+                "in advance; take a policy with anytime, such as bai.LookAhead()"
             )
         if self.costs is None:
             return checks.integer("budget", budget, least=1)
@@ -552,8 +552,8 @@ def identify(
     Parameters
     ----------
     policy : Policy, optional
-        See `Experiment`. Without one, `TopTwo` plays: it needs no knowledge of the arms, and the book's leaderboard
-        recommends it.
+        See `Experiment`. Without one, `LookAhead` plays: it needs no knowledge of the arms, and the book's
+        leaderboard recommends it.
     pull : callable
         ``pull(arm)`` returns a reward of arm 0, ..., K - 1, or None if it failed.
     n_arms, budget, seed, labels, minimise

@@ -225,8 +225,7 @@ DESIGN = {
     "heavy tails": Family(
         resampled(heavy_tailed()), (320, 1280), "unperturbed arms of Section 5.1, noise with Student's law"
     ),
-    "MovieLens, 64": Family(lambda runs, seed: movielens(64, runs, seed), (1000, 3000), "Section 5.2, best arm noisy"),
-    "MovieLens, 128": Family(lambda runs, seed: movielens(128, runs, seed), (750, 1500), "Section 5.2, best arm noisy"),
+    "MovieLens, 64": Family(lambda runs, seed: movielens(64, runs, seed), (1000, 2000), "Section 5.2, best arm noisy"),
 }
 
 CONFIRMATION = {

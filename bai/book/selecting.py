@@ -16,9 +16,9 @@ from scipy.stats import ttest_1samp
 
 from .. import certainty, shared
 from ..compiling import compiled
-from ..experiment import DEFAULT_POLICY, identify
+from ..experiment import identify
 from ..play import simulate
-from ..policies import SH, Unif
+from ..policies import SH, TopTwo, Unif
 from ..problems import TableBandits
 from ..shared import adjusted_means, next_candidate
 from ..stats import mcnemar
@@ -27,7 +27,7 @@ from .judgements import CONTESTS, alpaca, captions
 
 RUNS, BLOCK, SEED = 1000, 20, 1  # runs of a cell, how many of them are played again, and the seed of all
 SIZES, SHARES = (5, 12, 30), (0.02, 0.05, 0.1, 0.2, 0.4)  # candidates, and the part of all pairs that is judged
-INDEPENDENT = {"equal": Unif(), "SH": SH(reuse=True), "TopTwo": DEFAULT_POLICY}  # every candidate on its own examples
+INDEPENDENT = {"equal": Unif(), "SH": SH(reuse=True), "TopTwo": TopTwo()}  # every candidate on its own examples
 HALVED = {"own, again": 0, "shared, again": 1, "own order": 2, "shared order": 3}  # halving, by how examples come
 DATA = Path(__file__).with_name("data")
 
@@ -243,7 +243,7 @@ def experiment_claims(runs: int = 100, families: list[str] | None = None) -> pd.
     rows = []
     for name in families or DESIGN:
         family = DESIGN[name]
-        problems, budget = family.make(runs, SEED), family.budgets[len(family.budgets) // 2]
+        problems, budget = family.make(runs, SEED), family.budgets[-1]
         order = np.tile(np.arange(problems.n_arms), (runs, 1))
         rewards = problems.rewards(order, np.random.default_rng(SEED))
         for run in range(runs):
