@@ -14,6 +14,7 @@ import json
 import re
 import runpy
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -266,6 +267,45 @@ ATTACKS = {
     "starts a program": "import subprocess\ndef f(x):\n    return subprocess.run(['/bin/ls', '/']).returncode",
     "kills its parent": "import os\ndef f(x):\n    return os.kill(os.getppid(), 9)",
     "opens a connection": "import socket\ndef f(x):\n    socket.create_connection(('127.0.0.1', 80))",
+    "sends a datagram": """
+import socket
+def f(x):
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))
+""",
+    "opens a socket of the machine": "import socket\ndef f(x):\n    return socket.socket(socket.AF_UNIX).fileno()",
+    "forks": "import os\ndef f(x):\n    return os.fork()",
+    "starts a pool": "import multiprocessing\ndef f(x):\n    return multiprocessing.Pool(2).map(abs, [1, 2])",
+    "asks about its parent": "import os\ndef f(x):\n    return os.kill(os.getppid(), 0)",
+    "slows its parent down": "import os\ndef f(x):\n    return os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "limits its parent": """
+import os, resource
+def f(x):
+    return resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
+""",
+    "changes the rights of a file": f"import os\ndef f(x):\n    return os.chmod({str(ROOT / 'README.md')!r}, 0o600)",
+    "shares memory": "import ctypes\ndef f(x):\n    assert ctypes.CDLL(None).shmget(1234, 4096, 0o1600) >= 0",
+    "traces its parent": """
+import ctypes, os
+def f(x):
+    assert ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0
+""",
+    "reads its environment": "def f(x):\n    return open('/proc/self/environ').read()",
+    "reads its memory": "def f(x):\n    return open('/proc/self/mem', 'rb').read(1)",
+    "takes all memory": "def f(x):\n    return len(bytearray(6 << 30))",
+    "gives a huge result": "def f(x):\n    return 'x' * 10**8",
+    "gives a subclass of arrays": """
+class A(np.ndarray):
+    __eq__ = lambda *a: True
+    tolist = lambda self: self
+def f(x):
+    return np.zeros(2).view(A)
+""",
+    "patches the encoding": """
+import json
+def f(x):
+    json.dumps = lambda *a, **k: "[]"
+    return 1
+""",
     "imports the library": "import importlib\ndef f(x):\n    return importlib.import_module('bai.theory').stages(8)",
     "asks the library": "def f(x):\n    return bai.theory.stages(8)",
     "finds the library anew": f"""
@@ -295,10 +335,87 @@ def f(x):
 }
 
 
+@pytest.mark.skipif(not sandbox.can_lock(), reason="this system has no Landlock")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_code_that_reaches_out_fails_with_a_message(attack):
     with pytest.raises(grading.Failed):
         answer(ATTACKS[attack], 1, seconds=2)
+
+
+def test_patched_libraries_and_comparisons_make_no_wrong_answer_right():
+    patched = """
+import builtins, json, math, sys
+class Yes(float):
+    __eq__ = __ge__ = __le__ = lambda *a: True
+math.isclose = np.isclose = np.allclose = np.array_equal = lambda *a, **k: True
+np.ndarray = np.float64 = Yes
+def pulls_needed(gap, variances, delta):
+    return Yes(1)
+"""
+    assert "needed" in tasks_of(failed("1_halving", {"needed": patched}))
+
+
+def test_tests_come_from_the_instructor_and_not_from_what_was_handed_in():
+    original = source("1_halving")
+    handed_in = nbformat.from_dict(original)
+    for cell in handed_in.cells:
+        if grader(cell).get("locked"):
+            cell.source = "forged = True"
+    assert not any(text.startswith("forged") or "'forged" in text for text in grading.isolate(handed_in, original))
+
+
+@pytest.mark.parametrize("tells", ["print(seen)", "raise ValueError(str(seen))"])
+def test_what_hidden_tests_ask_can_be_told_nowhere_else(tells):
+    tasks = {name: {"answers": [name], "may_use": []} for name in ("f", "g")}
+    session, namespace, said = grading.Session(tasks, [], 5), {}, io.StringIO()
+    with contextlib.redirect_stdout(said):
+        session.submit("f", "seen = []\ndef f(x):\n    seen.append(x)\n    return x", namespace)
+        session.test("f-hidden", "### BEGIN HIDDEN TESTS\nassert f(4711) == 4711\n### END HIDDEN TESTS", namespace)
+        session.test("f-test", "assert f(1) == 1", namespace)
+        session.submit("g", f"print('seen', seen)\ndef g(x):\n    {tells}", namespace)
+        with contextlib.suppress(grading.Failed):
+            namespace["g"](2)
+        with pytest.raises(Exception) as error:
+            session.test("g-test", "assert g(2) == 2", namespace)
+    session.close()
+    assert "seen [1]" in said.getvalue() and "4711" not in said.getvalue() + str(error.value)
+
+
+def test_lines_of_hidden_cases_stay_hidden_however_long_they_are():
+    message = "variances [1 2\n 3 4]: expected 5, got 6\nThis is what you get if you ...\nLook at: Task 1."
+    assert grading.hint(message) == "A hidden case fails.\nThis is what you get if you ...\nLook at: Task 1."
+
+
+@pytest.mark.parametrize("machine", sandbox.REFUSED_CALLS)
+def test_the_filter_of_system_calls_refuses_what_it_should(machine):
+    program = list(struct.iter_unpack("<HBBI", sandbox.call_filter(machine)))
+    processor, *refused = sandbox.REFUSED_CALLS[machine]
+    clone, limits = sandbox.SPLIT[machine]
+
+    def verdict(number, argument=0, arch=processor):
+        data, value, place = {0: number, 4: arch, 16: argument}, 0, 0
+        while True:
+            code, yes, no, k = program[place]
+            if code == 0x06:
+                return {0x7FFF0000: "allowed", 0x00050001: "refused", 0x00050026: "unknown"}[k]
+            if code == 0x20:
+                value, place = data[k], place + 1
+            else:
+                holds = {0x15: value == k, 0x35: value >= k, 0x45: bool(value & k)}[code]
+                place += 1 + (yes if holds else no)
+
+    assert {verdict(number) for number in refused} == {"refused"} and len(refused) > 40
+    assert verdict(clone, 0x3D0F00) == "allowed" and verdict(clone, 0x1200011) == "refused"  # a thread; a process
+    assert verdict(limits, 0) == "allowed" and verdict(limits, 4711) == "refused" and verdict(435) == "unknown"
+    assert verdict(0, arch=0x40000003) == "refused" and verdict(0x40000029) == "refused"  # other tables of calls
+    plain = {"x86_64": [0, 1, 3, 9, 11, 202, 231, 257], "aarch64": [56, 57, 63, 64, 93, 98, 215, 222]}[machine]
+    assert {verdict(number) for number in plain} == {"allowed"}
+
+
+def test_without_a_lock_nothing_is_graded_unless_the_teacher_says_so(monkeypatch):
+    monkeypatch.setattr(sandbox, "can_lock", lambda: False)
+    with pytest.raises(RuntimeError, match=r"deploy/Containerfile; or, .* c\.IsolatedExecute\.unlocked = True"):
+        grading.IsolatedExecute().preprocess(None, {})
 
 
 def test_a_time_limit_is_explained():

@@ -31,12 +31,13 @@ from typing import Any, ClassVar
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from traitlets import Integer, Unicode
+from traitlets import Bool, Integer, Unicode
 
 import bai
 from bai.book import sandbox
 
 SECONDS = 30  # for all calls of one test together, and for one cell of the student
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
 
 
 def fill_address(notebook: Any) -> None:
@@ -67,13 +68,13 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
     Parameters
     ----------
     notebook
-        What a student handed in, with the tests of the source in place.
+        What a student handed in.
     source
-        The instructor's notebook. Its locked cells are trusted. The metadata of a cell for a solution says which names
+        The instructor's notebook. Its locked cells are trusted, and stand in for the student's. The metadata of a cell for a solution says which names
         it must define, and what of `bai` may be used: ``{"bai": {"answers": [...], "may_use": [...]}}``, where
         ``may_use`` is ``["bai"]`` for all of it.
     """
-    ours = {about(c)["grade_id"]: about(c)["grade"] for c in source.cells if about(c).get("locked")}
+    ours = {about(c)["grade_id"]: c for c in source.cells if about(c).get("locked")}
     tasks = {
         about(c)["grade_id"]: c.metadata["bai"]
         for c in source.cells
@@ -90,10 +91,10 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
         if name not in ours:
             name = name if name in tasks else f"number {place + 1}"
             cells.append(f"{start}_session.submit({name!r}, {text!r}, globals())")
-        elif ours[name]:
-            cells.append(f"{start}_session.test({name!r}, {text!r}, globals())")
+        elif about(ours[name])["grade"]:
+            cells.append(f"{start}_session.test({name!r}, {ours[name].source!r}, globals())")
         else:
-            cells.append(f"{start}{text}\n_session.add({name!r}, {text!r})")
+            cells.append(f"{start}{ours[name].source}\n_session.add({name!r}, {ours[name].source!r})")
         start = ""
     return cells
 
@@ -141,6 +142,9 @@ class Worker:
         socket.send_fds(zygote.control, [request.encode()], [theirs.fileno()])
         theirs.close()
         self.pid, self.locked = json.loads(sandbox.receive(self.channel))[1]
+        if sandbox.can_lock() and not self.locked:
+            self.close()
+            raise RuntimeError("students' code could not be locked in, though this system offers it")
         self.done = 0  # how many cells were executed
 
     def close(self) -> None:
@@ -190,6 +194,8 @@ def asked(functions: dict[str, Callable], name: str, arguments: Any) -> tuple[st
 class Session:
     """The cells of one submission, and the processes that answer for it.
 
+    Hidden tests have processes of their own: what code sees of their cases, it cannot print or tell anywhere else.
+
     Parameters
     ----------
     tasks : dict
@@ -207,7 +213,8 @@ class Session:
         self.owner = {name: task for task, entry in tasks.items() for name in entry["answers"]}
         self.cells: list[tuple[str, str]] = []
         self.skip: set[tuple[str, tuple[str, ...]]] = set()  # cells that did not end, or ended the process
-        self.workers: dict[tuple[str, ...], Worker] = {}
+        self.workers: dict[tuple[tuple[str, ...], bool], Worker] = {}  # by rule, and whether for hidden tests
+        self.hidden = False
         self.left, self.given, self.functions = float(seconds), [], {}
         self._texts, self._reference = reference, {}
         atexit.register(self.close)
@@ -227,14 +234,14 @@ class Session:
         """Take a cell of the student, execute it, print what it prints, and put its answers into the namespace."""
         widest = max(self.rule.values(), key=lambda rule: (rule == ("bai",), len(rule)))
         rule = self.rule.get(name, widest)
-        self.left, self.given = float(self.seconds), []
+        self.left, self.given, self.hidden = float(self.seconds), [], False
         worker = self.worker(rule)
         self.add(name, text)
         worker.done += 1
         try:
             print(self.ask(rule, ("cell", *self.cells[-1]), f"the cell {name}"), end="")
         finally:
-            if rule not in self.workers:  # it did not end, or took the process with it
+            if (rule, False) not in self.workers:  # it did not end, or took the process with it
                 self.skip.add((name, rule))
             answers = self.tasks.get(name, {"answers": []})["answers"]
             found = self.ask(rule, ("get", answers), f"the cell {name}") if answers else {}
@@ -244,7 +251,7 @@ class Session:
     def test(self, name: str, text: str, namespace: dict[str, Any]) -> None:
         """Execute a test; where it fails, once more with the reference for earlier tasks."""
         task = name.rpartition("-")[0]
-        self.left, self.given = float(self.seconds), []
+        self.left, self.given, self.hidden = float(self.seconds), [], bool(HIDDEN.search(text))
         try:
             exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
         except Exception:
@@ -285,9 +292,10 @@ class Session:
 
     def worker(self, rule: tuple[str, ...]) -> Worker:
         """The process under a rule, with all cells executed so far; errors in them were reported elsewhere."""
-        if rule not in self.workers:
-            self.workers[rule] = Worker(rule)
-        worker = self.workers[rule]
+        key = (rule, self.hidden)
+        if key not in self.workers:
+            self.workers[key] = Worker(rule)
+        worker = self.workers[key]
         while worker.done < len(self.cells):
             name, code = self.cells[worker.done]
             worker.done += 1
@@ -296,14 +304,15 @@ class Session:
                 with contextlib.suppress(Failed):
                     self.ask(rule, ("cell", name, code), f"the cell {name}")
                 self.left = left
-                if rule not in self.workers:  # it took the process with it
+                if key not in self.workers:  # it took the process with it
                     self.skip.add((name, rule))
                     return self.worker(rule)
         return worker
 
     def ask(self, rule: tuple[str, ...], message: tuple, what: str) -> Any:
         """Send a request to the process under this rule; explain what goes wrong."""
-        worker = self.workers[rule] if message[0] == "cell" and rule in self.workers else self.worker(rule)
+        key = (rule, self.hidden)
+        worker = self.workers[key] if message[0] == "cell" and key in self.workers else self.worker(rule)
         allowed = {f"allowed {name}": lambda *a, name=name: library(name)(*a) for name in rule if name != "bai"}
         given = {f"given {name}": self.reference(name) for name in self.given}
         started = time.monotonic()
@@ -322,7 +331,7 @@ class Session:
             problem = f"{what} gives something other than numbers, text, or lists and arrays of them"
         finally:
             self.left -= time.monotonic() - started
-        self.workers.pop(rule).close()
+        self.workers.pop(key).close()
         raise Failed(problem)
 
     def reference(self, name: str) -> Callable:
@@ -346,13 +355,23 @@ def library(name: str) -> Any:
 # --- within nbgrader
 
 
+NO_LOCK = (
+    "this system cannot keep students' code away from your files and the network, which takes Linux 5.13 or newer on "
+    "x86_64 or aarch64. Grade in the container of deploy/Containerfile; or, if you trust the code, set "
+    "c.IsolatedExecute.unlocked = True in nbgrader_config.py"
+)
+
+
 class IsolatedExecute(Execute):
     """Executes a submission with the student's code in a process of its own; the notebook shows the code as it was."""
 
     course = Unicode(help="The folder of the course, with `source`.").tag(config=True)
     seconds = Integer(SECONDS, help="For all calls of one test together.").tag(config=True)
+    unlocked = Bool(False, help="Grade also where students' code can read files and use the network.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any = None, km: Any = None) -> tuple[Any, Any]:
+        if not (self.unlocked or sandbox.can_lock()):
+            raise RuntimeError(NO_LOCK)
         names = resources["nbgrader"]
         file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
         written = [cell.source for cell in nb.cells]
@@ -365,9 +384,6 @@ class IsolatedExecute(Execute):
                 if output.output_type == "error":
                     output.traceback = [f"{output.ename}: {output.evalue}"]
         return nb, resources
-
-
-HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
 
 
 class HideTests(NbGraderPreprocessor):
@@ -395,4 +411,5 @@ def hint(message: str) -> str:
     if told:
         known = not told[2] or isinstance(getattr(builtins, told[2], None), type)  # a name of its own may tell the case
         return f"A hidden case fails: {told[1] if known else 'an error was raised'}."
-    return "\n".join(["A hidden case fails.", *message.splitlines()[1:]])
+    lines = [line for line in message.splitlines()[1:] if line.startswith(("This is what you get", "Look at: "))]
+    return "\n".join(["A hidden case fails.", *lines])
