@@ -70,9 +70,9 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
     notebook
         What a student handed in.
     source
-        The instructor's notebook. Its locked cells are trusted, and stand in for the student's. The metadata of a cell for a solution says which names
-        it must define, and what of `bai` may be used: ``{"bai": {"answers": [...], "may_use": [...]}}``, where
-        ``may_use`` is ``["bai"]`` for all of it.
+        The instructor's notebook. Its locked cells are trusted, and stand in for the student's. The metadata of a cell
+        for a solution says which names it must define, and what of `bai` may be used: ``{"bai": {"answers": [...],
+        "may_use": [...]}}``, where ``may_use`` is ``["bai"]`` for all of it.
     """
     ours = {about(c)["grade_id"]: c for c in source.cells if about(c).get("locked")}
     tasks = {
