@@ -17,6 +17,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -669,6 +670,48 @@ def test_another_edition_has_other_numbers_and_full_marks_for_its_solution(file)
     same = [ours.source == theirs.source for ours, theirs in zip(source(file.stem).cells, other.cells, strict=True)]
     assert same.count(False) >= 8
     assert failed(file.stem, {}, other) == {}
+
+
+def test_editions_judge_other_claims():
+    import make_course
+
+    public = source("5_reproduction")
+    told = dict(re.findall(r'"(\w+)": "([abc])"', solutions_of(public)["choice"]))
+    claims = next(cell.source for cell in public.cells if grader(cell).get("grade_id") == "claims")
+    assert told == make_course.LINES and tuple(re.findall(r'"(\w+)": \(', claims)) == make_course.CLAIMS
+    pool = tomllib.loads((ROOT / "tools" / "claims.toml").read_text(encoding="utf-8"))
+    names = [entry["name"] for kind in ("line", "claim") for entry in pool[kind]]
+    assert len(set(names)) == len(names) and not set(names) & {*make_course.LINES, *make_course.CLAIMS}
+    assert len(pool["line"]) >= 8 and len(pool["claim"]) >= 8
+    assert all(len(set(line["options"])) == 3 and line["why"] for line in pool["line"])
+    longest = [max(line["options"], key=len) == line["options"][0] for line in pool["line"]]
+    assert 2 * sum(longest) <= len(longest), "who chooses the longest option should not be right too often"
+
+    def drawn(seed):
+        made = make_course.edition(SOURCES[-1], seed)
+        cells = {grader(cell).get("grade_id"): cell.source for cell in made.cells}
+        lines = dict(re.findall(r'"(\w+)": "([abc])"', cells["choice"]))
+        task = next(cell.source for cell in made.cells if cell.source.startswith("## Task 1"))
+        for line in pool["line"]:  # the letter of the solution is that of the right option
+            if line["name"] in lines:
+                assert f"- {lines[line['name']]}: {line['options'][0]}" in task
+        first, claims = (
+            re.search(r'my_claim.* = "(\w+)"', cells["plan"])[1],
+            re.findall(r'"(\w+)": \(', cells["claims"]),
+        )
+        assert first in claims and all(len(line) <= 88 for line in cells["claims"].splitlines())
+        assert f"The paper holds that {made_policy(pool, first)} " in cells["text"]
+        return frozenset(lines), frozenset(claims)
+
+    editions = [drawn(seed) for seed in (1, 2, 3)]
+    assert all(len(lines) == len(claims) == 5 for lines, claims in editions) and len(set(editions)) == 3
+    assert not frozenset.union(*(lines | claims for lines, claims in editions)) - set(names)
+
+
+def made_policy(pool, claim):
+    import bai
+
+    return getattr(bai, next(entry["first"] for entry in pool["claim"] if entry["name"] == claim)).name
 
 
 def test_a_course_lies_outside_the_repository_with_an_overlay_of_its_own(tmp_path):

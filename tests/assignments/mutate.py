@@ -4,8 +4,9 @@
     python tests/assignments/mutate.py --seeds 3       # and three other editions: every right and wrong answer
 
 A mutant is the reference with one small change: another operator, a constant one off, a comparison that includes or
-excludes its end, a clause left out. It must lose points. Those that lose none are listed; `survivors.toml` says why,
-and which of them behave as the reference does. Ends with status 1 if fewer than 95 % of those that differ lose points.
+excludes its end, a clause, a condition or a statement left out. It must lose points. Those that lose none are listed;
+`survivors.toml` says why, and which of them behave as the reference does. Ends with status 1 if fewer than 95 % of the
+others lose points.
 """
 
 import argparse
@@ -62,6 +63,21 @@ def changes(node):
             yield lambda n: setattr(n, "keywords", [w for w in n.keywords if w.arg not in ("reverse", "ddof", "axis")])
     if isinstance(node, ast.If):
         yield lambda n: setattr(n, "test", ast.Constant(False))
+    if isinstance(node, ast.IfExp):
+        yield lambda n: setattr(n, "test", ast.Constant(True))
+        yield lambda n: setattr(n, "test", ast.Constant(False))
+    if isinstance(node, ast.BoolOp):
+        yield lambda n: setattr(n, "op", ast.Or() if isinstance(n.op, ast.And) else ast.And())
+        for place in range(len(node.values)):
+            yield lambda n, place=place: n.values.pop(place)
+    if isinstance(node, ast.comprehension):
+        for place in range(len(node.ifs)):
+            yield lambda n, place=place: n.ifs.pop(place)
+    if isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+        yield lambda n: setattr(n, "op", OPERATORS[type(n.op)][0]())
+    for place, entry in enumerate(getattr(node, "body", []) if isinstance(node, (ast.For, ast.While)) else []):
+        if isinstance(entry, (ast.AugAssign, ast.Expr)):
+            yield lambda n, place=place: n.body.__setitem__(place, ast.Pass())
 
 
 def mutants(text):
