@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -488,6 +489,7 @@ ARCHIVES = {  # as the platforms name the files in what they offer for download
     "CS-Assignment 1-4711.zip": [
         "Ann Lee_1001_assignsubmission_file/1_halving.ipynb",
         "Bo Li_1002_assignsubmission_file_1_halving.ipynb",
+        "Cy Ray_1003_assignsubmission_file_/1_halving.ipynb",  # older versions of Moodle
     ],
     "submissions.zip": ["diazeva_2001_90001_1_halving.ipynb", "poefay_LATE_2002_90002_1_halving-2.ipynb"],
 }
@@ -612,7 +614,7 @@ def test_archives_of_moodle_and_canvas_are_collected(course):
     folder, _, said = course
     assert said["zip_collect"].returncode == 0, said["zip_collect"].stderr
     found = {path.parts[-3] for path in folder.glob("submitted/*/1_halving/1_halving.ipynb")}
-    assert {"1001", "1002", "2001", "2002"} <= found
+    assert {"1001", "1002", "1003", "2001", "2002"} <= found
 
 
 def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
@@ -628,35 +630,111 @@ def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
             rows[kind.__name__] = list(csv.DictReader(file.open(encoding="utf-8")))
     worth = sum(graded(source("1_halving")).values())
     moodle = {row["Identifier"]: row for row in rows["Moodle"]}
-    assert list(moodle["Participant reference"]) == ["Identifier", "Full name", "Grade", "Maximum Grade"]
+    # the columns without which Moodle's importer (mod/assign/feedback/offline/importgradeslib.php) refuses a file
+    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(moodle["Participant reference"])
     assert float(moodle["Participant reference"]["Grade"]) == worth
+    time = datetime.strptime(moodle["Participant reference"]["Last modified (grade)"], "%Y-%m-%d %H:%M:%S %z")
+    assert abs((time - datetime.now(UTC)).total_seconds()) < 3600
     canvas = {row["ID"]: row for row in rows["Canvas"]}
+    # what lib/gradebook_importer.rb of Canvas asks of a header: Student, ID, Section last of these, then assignments
     assert list(canvas["reference"]) == ["Student", "ID", "Section", "1_halving"]
     assert float(canvas["reference"]["1_halving"]) == worth
     waiting = {row["student_id"]: row for row in rows["Waiting"]}
     assert waiting["reference"]["waits for a person"] == "explanation" and waiting["reference"]["open points"] == "4"
 
 
-def test_recipes_fit_the_project():
-    recipe = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
-    steps = re.findall(r"^(\w+) (.*)", re.sub(r"\\\n", " ", recipe), re.M)
-    assert steps[0][0] == "FROM" and {step for step, _ in steps} <= {
-        "FROM",
-        "ENV",
-        "WORKDIR",
-        "COPY",
-        "RUN",
-        "ENTRYPOINT",
-        "CMD",
-    }
-    for step, rest in steps:
+RECIPE = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
+INSTRUCTIONS = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"}
+
+
+def steps_of(recipe):
+    """The instructions of a recipe, with what follows them: comments left out, broken lines joined."""
+    text = re.sub(r"^\s*#.*\n", "", recipe, flags=re.M)
+    return [tuple(line.split(None, 1)) for line in re.sub(r"\\\n", " ", text).splitlines() if line.strip()]
+
+
+def recipe_problems(recipe):
+    """What is wrong with a recipe, as far as it shows without building it."""
+    stages, bases, commands = [], [], {}
+    python = re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+    for step, *rest in steps_of(recipe):
+        words = rest[0].split() if rest else []
+        if step not in INSTRUCTIONS or not words:
+            yield f"{step} is no instruction"
+        elif step == "FROM":
+            image = re.fullmatch(r"docker\.io/library/python:(3\.\d+)-slim", words[0])
+            if not (words[0] in stages or (image and image[1] in python)) or words[1:-1] != ["AS"]:
+                yield f"{words}: a stage with a name, from a Python that is tested or another stage"
+            stages.append(words[-1])
+            bases.append(words[0])
+        elif not stages:
+            yield f"{step} before FROM"
+        elif step == "COPY" and not all((ROOT / file).exists() for file in words[:-1]):
+            yield f"{words}: no such file"
+        elif step in ("ENTRYPOINT", "CMD"):
+            try:
+                commands[stages[-1], step] = json.loads(rest[0])
+            except ValueError:
+                yield f"{rest[0]}: brackets and quotes are missing"
+        elif step == "RUN" and "pip install" in rest[0] and not re.search(r"--require-hashes|--no-deps|<\d", rest[0]):
+            yield f"{rest[0]}: any version"
+    if commands.get(("grading", "ENTRYPOINT")) != ["nbgrader"]:
+        yield "the image for grading does not start nbgrader"
+    if commands.get(("hub", "CMD")) != ["jupyterhub-singleuser"] or commands.get(("hub", "ENTRYPOINT")) != []:
+        yield "the image for the hub does not start what the hub expects"
+    hub = recipe.partition("AS hub")[2]
+    if "jupyterhub" not in hub.partition("USER")[0] or "USER student" not in hub:
+        yield "the hub needs jupyterhub in the image, and a user who is not root"
+    for part in ("python -m bai.book.warm", "chmod -R a+rwX /opt/compiled", "--network none", "NUMBA_CACHE_DIR="):
+        if part not in recipe:
+            yield f"{part} is missing"
+
+
+def test_the_recipe_of_the_containers_fits_the_project():
+    assert list(recipe_problems(RECIPE)) == []
+    built = set(re.findall(r"build --target (\w+)", RECIPE))
+    assert built == set(re.findall(r"AS (\w+)", RECIPE)) == {"grading", "hub"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("python:3.13", "python:3.9"), ("COPY bai ./bai", "COPY bay ./bai"), ("LICENSE-data.md", "LICENSE-date.md"),
+        ("--require-hashes ", ""), ('ENTRYPOINT ["nbgrader"]', "ENTRYPOINT [nbgrader]"), ("WORKDIR /", "WORKDIE /"),
+        ("FROM grading", "FROM grades"), ("ENTRYPOINT []\n", ""), ("USER student\n", ""), ("a+rwX", "a+rX"),
+        ('"jupyterhub>=5,<6"', "jupyterhub"), ("python -m bai.book.warm", "true"), ("AS hub", ""),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_does_not_fit_is_noticed(old, new):
+    assert RECIPE.count(old) >= 1 and list(recipe_problems(RECIPE.replace(old, new)))
+
+
+def test_what_the_recipe_copies_is_enough_to_install_the_package(tmp_path):
+    for step, rest in steps_of(RECIPE):
         if step == "COPY":
-            assert all((ROOT / file).exists() for file in rest.split()[:-1]), rest
-        if step in ("ENTRYPOINT", "CMD"):
-            assert json.loads(rest)
-    assert "-m bai.book.warm" in recipe and "--require-hashes" in recipe and "--network none" in recipe
-    config = runpy.run_path(str(ROOT / "deploy" / "jupyterhub_config.py"), {"get_config": lambda: Config()})
-    assert config["c"].DockerSpawner.image == "bai-grading"
+            *files, _ = rest.split()
+            for file in map(ROOT.joinpath, files):
+                if file.is_dir():
+                    shutil.copytree(file, tmp_path / file.name, ignore=shutil.ignore_patterns("__pycache__"))
+                else:
+                    shutil.copy(file, tmp_path)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "."]
+    done = subprocess.run([*command, "-w", tmp_path / "made"], cwd=tmp_path, capture_output=True, text=True)
+    if "No module named pip" in done.stderr:
+        pytest.skip("pip is not installed")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (tmp_path / "made").glob("bai-*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    assert {"bai/book/sandbox.py", "bai/book/marks.py", "bai/book/warm.py"} <= held
+    assert not any("assignments" in name or name.endswith(".ipynb") for name in held)
+
+
+def test_the_hub_starts_the_image_of_the_recipe():
+    config = runpy.run_path(str(ROOT / "deploy" / "jupyterhub_config.py"), {"get_config": lambda: Config()})["c"]
+    assert f"-t {config.DockerSpawner.image} " in RECIPE
+    homes = [rest for step, rest in steps_of(RECIPE.partition("AS hub")[2]) if step == "WORKDIR"]
+    assert homes == [config.DockerSpawner.notebook_dir] == list(config.DockerSpawner.volumes.values())
+    assert config.Authenticator.admin_users and config.Authenticator.allow_all  # else nobody can log in
 
 
 # --- editions
