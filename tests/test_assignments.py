@@ -6,6 +6,7 @@ nbgrader: a test earns its points if and only if it raises nothing. One run of t
 """
 
 import ast
+import base64
 import contextlib
 import csv
 import html
@@ -191,6 +192,25 @@ def test_untouched_version_gets_no_point(name):
 @pytest.mark.parametrize(("name", "style"), [(n, v) for n in NAMES for v in VARIANTS[n]["RIGHT"]])
 def test_another_style_loses_no_point(name, style):
     assert failed(name, VARIANTS[name]["RIGHT"][style]) == {}
+
+
+def renamed(text):
+    """The same functions with other names for their parameters: tests call by position."""
+    tree = ast.parse(text)
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        names = {entry.arg: f"parameter_{place}" for place, entry in enumerate(function.args.args)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.arg):
+                node.arg = names.get(node.arg, node.arg)
+            if isinstance(node, ast.Name):
+                node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_names_of_parameters_lose_no_point(name):
+    answers = {task: renamed(text) for task, text in solutions_of(source(name)).items() if "def " in text}
+    assert "parameter_0" in "".join(answers.values()) and failed(name, answers) == {}
 
 
 @pytest.mark.parametrize(("name", "mistake"), [(n, v) for n in NAMES for v in VARIANTS[n]["WRONG"]])
@@ -444,6 +464,16 @@ def test_ordinary_code_gives_plain_results(text, expected):
             answer(text, 1)
     else:
         assert answer(text, 1) == expected
+
+
+def test_figures_of_students_are_shown_and_nothing_else_passes_for_one(monkeypatch):
+    seen = []
+    monkeypatch.setattr(grading, "display", lambda image: seen.append(image.data))
+    draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\ndef f(x):\n    return x"
+    assert answer(draw, 1, seconds=20) == 1 and len(seen) == 1 and seen[0].startswith(b"\x89PNG")
+    for forged in ("PHN2Zz4=", "no base 64", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(2_000_000)).decode()):
+        with pytest.raises(ValueError):
+            grading.png(forged)
 
 
 def test_functions_and_generators_pass_as_arguments():

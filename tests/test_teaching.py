@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the book's tools are not installed")
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "_ext"))
+sys.path += [str(ROOT / "_ext"), str(ROOT / "tests")]
 from lists import notebooks  # noqa: E402
-from teaching import quiz_html, quizzes, slides, words  # noqa: E402
+from teaching import goal_rows, in_words, quiz_html, quizzes, slides, tasks, words  # noqa: E402
 
 BOOK = notebooks()
 
@@ -36,10 +36,37 @@ def test_slides_hold_the_figures_and_statements_of_their_chapter(page):
     text = "".join(made)
     before = "\n".join(cell.source for cell in notebook.cells).split("## Exercises")[0]
     assert len(made) >= 5 and text.count("<figure>") >= 1
-    assert text.count("<h2>Lemma ") + text.count("<h2>Theorem ") == len(
-        re.findall(r"\{prf:(?:lemma|theorem)\}", before)
-    )
+    stated = re.findall(r'<h2 class="statement">(\w+)', text)
+    assert sorted(stated) == sorted(k.capitalize() for k in re.findall(r"\{prf:(\w+)\}(?!`)", before) if k != "proof")
     assert not re.search(r"\{(ref|doc|eq|numref|cite:\w|prf:ref)\}`", text)
+    assert not re.search(r"\b(sec|eq|fig|tab|lem|thm|prop|ex)[- ][a-z]+-?[a-z]*\b(?![^<]*>)", shown(text))
+    headings = [shown(heading).split() for heading in re.findall("<h2.*?>(.*?)</h2>", text, re.S)]
+    assert all(1 <= len(heading) <= 14 for heading in headings) and not re.search("<h2[^>]*><p>", text)
+    assert [len(shown(slide).split()) for slide in made if len(shown(slide).split()) > 180] == []
+
+
+def shown(slide):
+    return re.sub("<[^>]*>", " ", slide)
+
+
+def test_every_core_chapter_has_a_quiz_and_slides():
+    from test_words import CORE
+
+    assert set(CORE) <= set(quizzes())
+
+
+def test_goals_are_mapped_to_all_tasks_of_all_assignments():
+    graded = [pair for quiz in quizzes().values() for pair in tasks(quiz["graded"])]
+    for file in sorted((ROOT / "chapters" / "assignments" / "source").glob("*/*.ipynb")):
+        told = re.findall(r"^\s*\"## Task (\d+):", file.read_text(encoding="utf-8"), re.M)
+        asked = {n for number, which in graded for n in which if number == int(file.stem[0])}
+        assert asked == {int(n) for n in told} and len(asked) == 8, file.stem
+    rows = list(goal_rows(BOOK))
+    assert len(rows) == 2 + len(quizzes()) and not any(" 0 exercises" in row or " 0 minutes" in row for row in rows)
+    assert "Assignment 1, Tasks 5 to 8; Assignment 3, Task 7 |" in rows[4]
+    assert in_words([1, 7, 8]) == "Tasks 1, 7 and 8" and in_words([7, 8]) == "Tasks 7 and 8"
+    page = (ROOT / "chapters" / "quizzes.md").read_text(encoding="utf-8")
+    assert all(f"(sec-quiz-{name.replace('_', '-')})=\n## {{doc}}`/chapters/{name}`" in page for name in quizzes())
 
 
 def test_reading_times_count_the_words_before_the_exercises():

@@ -9,6 +9,7 @@ keeps hidden tests out of nbgrader's `generate_feedback`; nbgrader's configurati
 from __future__ import annotations
 
 import atexit
+import base64
 import builtins
 import contextlib
 import io
@@ -30,6 +31,7 @@ from typing import Any, ClassVar
 
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
+from IPython.display import Image, display
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Bool, Integer, Unicode
 
@@ -231,7 +233,7 @@ class Session:
         self.cells.append((name, TransformerManager().transform_cell(text)))
 
     def submit(self, name: str, text: str, namespace: dict[str, Any]) -> None:
-        """Take a cell of the student, execute it, print what it prints, and put its answers into the namespace."""
+        """Take a cell of the student, execute it, show what it shows, and put its answers into the namespace."""
         widest = max(self.rule.values(), key=lambda rule: (rule == ("bai",), len(rule)))
         rule = self.rule.get(name, widest)
         self.left, self.given, self.hidden = float(self.seconds), [], False
@@ -239,7 +241,10 @@ class Session:
         self.add(name, text)
         worker.done += 1
         try:
-            print(self.ask(rule, ("cell", *self.cells[-1]), f"the cell {name}"), end="")
+            text, drawn = self.ask(rule, ("cell", *self.cells[-1], True), f"the cell {name}")
+            print(text, end="")
+            for picture in map(png, drawn[: sandbox.PICTURES]):
+                display(Image(picture))
         finally:
             if (rule, False) not in self.workers:  # it did not end, or took the process with it
                 self.skip.add((name, rule))
@@ -342,6 +347,14 @@ class Session:
                 if re.search(r"^(def|import|from) ", text, re.M):  # not those with data, which may take long
                     exec(TransformerManager().transform_cell(text), self._reference)
         return self._reference[name]
+
+
+def png(text: str) -> bytes:
+    """The picture behind a text in base 64. ValueError where it is none, or a large one."""
+    picture = base64.b64decode(text, validate=True)
+    if not picture.startswith(b"\x89PNG\r\n\x1a\n") or len(picture) > 1_000_000:
+        raise ValueError("this is no picture of a million bytes or less")
+    return picture
 
 
 def library(name: str) -> Any:

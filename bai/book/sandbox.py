@@ -12,6 +12,7 @@ no program started. A filter of system calls: no connection of any kind, no furt
 from __future__ import annotations
 
 import ast
+import base64
 import collections.abc
 import contextlib
 import ctypes
@@ -38,6 +39,7 @@ from typing import Any
 
 LONGEST = 20_000_000  # bytes of one message
 PRINTED = 10_000  # characters that a cell may print
+PICTURES = 3  # figures that a cell may show
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -291,6 +293,20 @@ class Printed(io.StringIO):
         return len(text)
 
 
+def figures() -> list[str]:
+    """The open figures of matplotlib, each as PNG in base 64; they are closed."""
+    found = []
+    plt: Any = sys.modules.get("matplotlib.pyplot")
+    with contextlib.suppress(Exception):
+        for number in plt.get_fignums()[:PICTURES] if plt else ():
+            file = io.BytesIO()
+            plt.figure(number).savefig(file, format="png", dpi=80, bbox_inches="tight")
+            found.append(base64.b64encode(file.getvalue()).decode())
+        if plt:
+            plt.close("all")
+    return found
+
+
 class Answers:
     """The namespace of one submission, and the calls from the tests that it answers."""
 
@@ -337,8 +353,8 @@ class Answers:
 
         return ask
 
-    def cell(self, name: str, source: str) -> str:
-        """Execute a cell; return what it printed, the value of its last line included."""
+    def cell(self, name: str, source: str, show: bool = False) -> tuple[str, list[str]]:
+        """Execute a cell; return what it printed, the value of its last line included, and its figures if asked to."""
         printed = Printed()
         tree = ast.parse(source)
         last = tree.body[-1] if tree.body else None
@@ -352,7 +368,7 @@ class Answers:
                 value = eval(compile(ast.Expression(last.value), file, "eval"), self.namespace)
                 if value is not None:
                     print(repr(value))
-        return printed.getvalue()
+        return printed.getvalue(), figures() if show else []
 
     def get(self, names: list[str]) -> dict[str, Any]:
         """What stands behind these names: functions as True in a list, data as it is, nothing where there is none."""
