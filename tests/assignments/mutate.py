@@ -2,6 +2,7 @@
 
     python tests/assignments/mutate.py                 # the public edition: every mutant
     python tests/assignments/mutate.py --seeds 3       # and three other editions: every right and wrong answer
+    python tests/assignments/mutate.py --course ~/my-course --seed 2027    # this edition, with its overlay
 
 A mutant is the reference with one small change: another operator, a constant one off, a comparison that includes or
 excludes its end, a clause, a condition or a statement left out. It must lose points. Those that lose none are listed;
@@ -16,6 +17,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -101,10 +103,12 @@ def judge(name):
                 yield f"{task}: {line}", task in tasks_of(failed(name, {task: new}, seconds=3))
 
 
-def check_edition(name, seed):
+def check_edition(name, seed, course=None):
     """What goes wrong with an edition: right answers that lose points, wrong ones that lose none."""
     place = next(file for file in SOURCES if file.stem == name)
-    notebook, pairs = edition(place, seed), parameters(name, np.random.default_rng([seed, int(name[0])]))
+    made = Path(course).expanduser() / "source" / name / f"{name}.ipynb" if course else None
+    notebook = nbformat.read(made, as_version=4) if made else edition(place, seed)
+    pairs = parameters(name, np.random.default_rng([seed, int(name[0])]))
     for style, answers in {"the reference": {}, **VARIANTS[name]["RIGHT"]}.items():
         if errors := failed(name, {task: changed(text, pairs) for task, text in answers.items()}, notebook):
             yield f"{name}, seed {seed}: {style} loses points: {list(errors)}"
@@ -118,8 +122,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=0, help="how many other editions to try")
     parser.add_argument("--only", default="", help="assignments whose name contains this")
+    parser.add_argument("--course", help="a folder that make_course.py has made: check this edition, and no mutants")
+    parser.add_argument("--seed", type=int, help="its seed")
     options = parser.parse_args()
     names = [name for name in NAMES if options.only in name]
+    if options.course:
+        problems = [line for name in names for line in check_edition(name, options.seed, options.course)]
+        print(*problems or ["every right answer keeps its points, and every wrong one loses some"], sep="\n")
+        sys.exit(bool(problems))
     problems = [line for name in names for seed in range(1, options.seeds + 1) for line in check_edition(name, seed)]
     known = tomllib.loads((HERE / "survivors.toml").read_text())
     total = survived = equal = 0
