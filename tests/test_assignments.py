@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from traitlets.config import Config
@@ -477,12 +478,22 @@ def test_figures_of_students_are_shown_and_nothing_else_passes_for_one(monkeypat
 
 
 def test_functions_and_generators_pass_as_arguments():
-    import numpy as np
-
     rng, same = np.random.default_rng(1), np.random.default_rng(1)
     text = "def f(pull, rng):\n    return [pull(1), rng.random(), pull(rng)]"
     got = answer(text, lambda x: x + 1 if isinstance(x, int) else x.random(), rng)
     assert got == [2, same.random(), same.random()] and rng.random() == same.random()
+
+
+def test_functions_of_ours_are_not_asked_for_ever():
+    with pytest.raises(grading.Failed, match="an argument above 10000000"):
+        answer("def f(pull):\n    return pull(10**12)", lambda n: np.zeros(n).sum())
+
+    def slow(n):
+        while True:
+            n += 1
+
+    with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
+        answer("def f(pull):\n    return pull(1)", slow, seconds=1)
 
 
 def test_what_a_task_allows_may_be_used():

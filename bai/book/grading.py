@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
@@ -39,6 +39,7 @@ import bai
 from bai.book import sandbox
 
 SECONDS = 30  # for all calls of one test together, and for one cell of the student
+LARGEST = 10**7  # whole number with which a student's code may call a function of ours
 HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
 
 
@@ -164,7 +165,9 @@ class Worker:
             self.channel.settimeout(max(0.001, deadline - time.monotonic()))
             kind, content = json.loads(sandbox.receive(self.channel))
             if kind == "ask":
-                sandbox.send(self.channel, pickled(asked(functions, *content), {}))
+                with limited(deadline - time.monotonic()):
+                    reply = asked(functions, *content)
+                sandbox.send(self.channel, pickled(reply, {}))
             elif kind == "value":
                 return sandbox.decode(content)
             else:
@@ -180,11 +183,31 @@ def pickled(message: Any, names: dict[int, str]) -> bytes:
     return file.getvalue()
 
 
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError if our own function, asked with a student's arguments, takes too long."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def asked(functions: dict[str, Callable], name: str, arguments: Any) -> tuple[str, Any, list]:
     """Call one of our functions for a child: the error or the value, and how far it moved random generators on."""
     arguments = sandbox.decode(arguments)
     try:
+        if not name.startswith("given ") and any(isinstance(n, int) and abs(n) > LARGEST for n in arguments):
+            raise ValueError(f"an argument above {LARGEST}")
         error, value = "", functions[name](*arguments)
+    except TimeoutError:
+        raise
     except Exception as trouble:
         error, value = f"{type(trouble).__name__}: {trouble}", None
     return error, value, [entry.bit_generator.state for entry in sandbox.generators([arguments])]
@@ -387,8 +410,10 @@ class IsolatedExecute(Execute):
             raise RuntimeError(NO_LOCK)
         names = resources["nbgrader"]
         file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
-        written = [cell.source for cell in nb.cells]
-        for cell, text in zip(nb.cells, isolate(nb, nbformat.read(file, as_version=4), self.seconds), strict=True):
+        source = nbformat.read(file, as_version=4)
+        tests = {about(cell)["grade_id"]: cell.source for cell in source.cells if about(cell).get("locked")}
+        written = [tests.get(about(cell).get("grade_id"), cell.source) for cell in nb.cells]
+        for cell, text in zip(nb.cells, isolate(nb, source, self.seconds), strict=True):
             cell.source = text
         nb, resources = super().preprocess(nb, resources, km)
         for cell, text in zip(nb.cells, written, strict=True):
