@@ -7,7 +7,8 @@ and `exercises.md` with `exercises_solutions.md`, problems whose solutions are p
 everything; keep it, and the folder, to yourself. A folder `overlay/NAME/CELL.py` in it is added to the hidden tests of
 the cell CELL of the assignment NAME; run the command again after a change.
 
-Where `BOOK_REPOSITORY_URL` is set, a cell installs `bai` from there; otherwise students install it as the README says.
+Where `BOOK_REPOSITORY_URL` is set when nbgrader makes the students' version, a cell of it installs `bai` from there;
+otherwise students install it as the README says.
 """
 # ruff: noqa: E501  tables of texts
 
