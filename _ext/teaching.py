@@ -2,16 +2,18 @@
 
 ``{quiz} PAGE`` shows the questions of ``chapters/quizzes.toml`` about a page; a small script marks them in the browser.
 ``{slide-list}`` links to slides, one file for each page that has a quiz: its headings, the first paragraph and the
-statements of each section, and its figures. ``{reading-times}`` counts the words of the pages.
+statements of each section, and its figures. ``{reading-times}`` counts the words of the pages. ``{goal-map}`` says what
+serves each learning goal.
 """
 
 import html
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
-from lists import ROOT, notebooks
+from lists import ROOT, exercises, notebooks
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx.util.docutils import SphinxDirective
@@ -70,15 +72,61 @@ class Quiz(SphinxDirective):
 # --- slides
 
 
+SPOKEN = {"eq": "the displayed equation", "numref": "the figure"}
+KINDS = {"lem": "lemma", "thm": "theorem", "prop": "proposition", "cor": "corollary", "alg": "algorithm"}
+
+
+@cache
+def titles():
+    """The headings behind labels, such as ``sec-sh``, of all notebooks."""
+    text = "\n".join(cell.source for notebook in notebooks().values() for cell in notebook.cells)
+    return {label: name.strip() for label, name in re.findall(r"^\(([\w-]+)\)=\n+#+ (.*)", text, re.M)}
+
+
+def authors(keys):
+    """Who wrote these works, as one says it."""
+    names = []
+    for key in keys.split(","):
+        entry = re.search(
+            rf"@\w+\{{{key.strip()},.*?^\}}", (ROOT / "references.bib").read_text(encoding="utf-8"), re.M | re.S
+        )
+        people = re.split(r"\s+and\s+", re.search(r"author\s*=\s*\{(.*?)\},?\n", entry[0], re.S)[1])
+        last = [re.sub(r"[{}]", "", p.partition(",")[0] if "," in p else p.split()[-1]) for p in people]
+        names.append(last[0] if len(last) == 1 else " and ".join(last) if len(last) == 2 else f"{last[0]} et al.")
+    return " and ".join(names)
+
+
+def spoken(role, target):
+    """What a slide says in place of a reference."""
+    kind = target.partition("-")[0]
+    if role == "prf:ref":
+        return f"the {KINDS.get(kind, 'statement')}"
+    if role == "numref" and kind == "tab":
+        return "the table"
+    if role in ("ref", "doc"):
+        return f"*{titles()[target]}*" if target in titles() else "an exercise" if kind == "ex" else "the chapter"
+    return SPOKEN.get(role, target)
+
+
 def plain(text):
     """Markdown without the roles and labels that only Sphinx knows."""
     text = re.sub(r"^\([\w-]+\)=\n|^:[\w-]+:.*\n|^%.*\n", "", text, flags=re.M)
-    text = re.sub(r"\{cite:[pt]\}`[^`]*`", "", text)
-    return re.sub(r"\{[\w:]+\}`(?:([^`<]*?) <[^`]*>|([^`]*))`", lambda m: m[1] or m[2].replace("-", " "), text)
+    text = re.sub(r"(\$\$)\s*\([\w-]+\)", r"\1", text)
+    text = re.sub(r" *\{cite:p\}`[^`]*`", "", text)
+    text = re.sub(r"\{cite:t\}`([^`]*)`", lambda m: authors(m[1]), text)
+    text = re.sub(r"\{[\w:]+\}`([^`<]*?) <[^`]*>`", r"\1", text)
+    text = re.sub(r"(?<!\bin)(?<!\b[Bb]y)(?<!\bof)(?<!\bfrom) \{eq\}`[^`]*`", "", text)  # "the bound (3)"
+    text = re.sub(r"\{([\w:]+)\}`([^`]*)`", lambda m: spoken(m[1], m[2]), text)
+    return re.sub(r"(^|[.!?)] )the (?=figure|table|lemma|theorem|prop|displayed)", r"\1The ", text)
 
 
 def rendered(text):
     return MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, renderer=tex).render(plain(text))
+
+
+def line(text):
+    """A heading: one line, without a paragraph of its own."""
+    return re.sub(r"^<p>|</p>\s*$", "", rendered(text))
 
 
 def tex(content, options):
@@ -89,6 +137,18 @@ def tex(content, options):
 STATEMENT = re.compile(r"^(`{3,})\{prf:(\w+)\} ?([^\n]*)\n(.*?)^\1\s*$", re.M | re.S)
 
 
+def opening(section):
+    """The first paragraph of a section, with the formulas in which it goes on up to the end of its sentence."""
+    blocks = []
+    for block in re.split(r"\n\n+", section.partition("\n")[2].strip())[:4]:
+        if not block or block.startswith(("```", "|", "#", "(", "!", ":::")):
+            break
+        blocks.append(block)
+        if re.search(r"[.!?)](\*|`|\s|\$|\\,|\([\w-]+\))*$", re.sub(r"\\end\{\w+\}", "", block)):
+            break
+    return "\n\n".join(blocks)
+
+
 def slides(notebook):
     """The slides of a page: for each section its heading, first paragraph and statements; then its figures."""
     found = [f"<h1>{html.escape(plain(title(notebook)))}</h1>"]
@@ -97,13 +157,12 @@ def slides(notebook):
         if re.search(r"^## Exercises", cell.source, re.M) and not text.strip():
             break
         for section in re.split(r"(?=^## )", text, flags=re.M):
-            heading = re.match(r"## (.*)\n+(.*?)(\n\n|\Z)", section, re.S)
-            if heading and not heading[2].startswith(("`", "|", "#")):
-                found.append(f"<h2>{rendered(heading[1])}</h2>{rendered(heading[2])}")
-            elif heading:
-                found.append(f"<h2>{rendered(heading[1])}</h2>")
-            for _, kind, name, body in STATEMENT.findall(section):
-                found.append(f"<h2>{kind.capitalize()} {rendered(name)}</h2>{rendered(body)}")
+            statements = [entry[1:] for entry in STATEMENT.findall(section) if entry[1] != "proof"]
+            first = opening(section) if section.startswith("## ") else ""
+            if section.startswith("## ") and (first or not statements):
+                found.append(f"<h2>{line(section[3:].partition(chr(10))[0])}</h2>{rendered(first)}")
+            for kind, name, body in statements:
+                found.append(f'<h2 class="statement">{kind.capitalize()} {line(name)}</h2>{rendered(body)}')
         if "mystnb" in cell.metadata and "figure" in cell.metadata["mystnb"]:
             about = cell.metadata["mystnb"]
             image = f'<img src="../figures/{about["figure"]["name"]}.png" alt="{html.escape(about["image"]["alt"])}">'
@@ -162,8 +221,49 @@ class ReadingTimes(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(rows))
 
 
+# --- learning goals
+
+
+def tasks(graded):
+    """The tasks of a goal: from "1: 5-8; 3: 7" the pairs of an assignment and the numbers of its tasks."""
+    for part in graded.split(";"):
+        assignment, numbers = part.split(":")
+        spans = [[int(n) for n in span.split("-")] for span in numbers.split(",")]
+        yield int(assignment), [n for span in spans for n in range(span[0], span[-1] + 1)]
+
+
+def in_words(numbers):
+    """Numbers of tasks as text: ``Tasks 5 to 8``."""
+    if len(numbers) == 1:
+        return f"Task {numbers[0]}"
+    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"Tasks {numbers[0]} {'to' if len(numbers) > 2 else 'and'} {numbers[-1]}"
+    return f"Tasks {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def goal_rows(found):
+    yield "| students can | read | check | practise | graded |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, quiz in quizzes().items():
+        notebook = found[f"chapters/{name}"]
+        read = f"{{doc}}`/chapters/{name}`, {round(words(notebook) / WORDS_A_MINUTE)} minutes"
+        check = f"{{ref}}`two questions <sec-quiz-{name.replace('_', '-')}>`"
+        count = len(exercises(notebook))
+        graded = "; ".join(f"Assignment {number}, {in_words(which)}" for number, which in tasks(quiz["graded"]))
+        yield f"| {quiz['goal']} | {read} | {check} | {count} exercises there | {graded} |"
+
+
+class GoalMap(SphinxDirective):
+    def run(self):
+        self.env.note_dependency(str(QUIZZES))
+        for name in quizzes():
+            self.env.note_dependency(str(ROOT / "chapters" / f"{name}.ipynb"))
+        return self.parse_text_to_nodes("\n".join(goal_rows(notebooks())))
+
+
 def setup(app):
-    for name, directive in (("quiz", Quiz), ("slide-list", SlideList), ("reading-times", ReadingTimes)):
+    found = {"quiz": Quiz, "slide-list": SlideList, "reading-times": ReadingTimes, "goal-map": GoalMap}
+    for name, directive in found.items():
         app.add_directive(name, directive)
     app.connect("build-finished", write_slides)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ nbgrader: a test earns its points if and only if it raises nothing. One run of t
 """
 
 import ast
+import base64
 import contextlib
 import csv
 import html
@@ -14,12 +15,16 @@ import json
 import re
 import runpy
 import shutil
+import struct
 import subprocess
 import sys
+import tomllib
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from traitlets.config import Config
@@ -190,6 +195,25 @@ def test_another_style_loses_no_point(name, style):
     assert failed(name, VARIANTS[name]["RIGHT"][style]) == {}
 
 
+def renamed(text):
+    """The same functions with other names for their parameters: tests call by position."""
+    tree = ast.parse(text)
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        names = {entry.arg: f"parameter_{place}" for place, entry in enumerate(function.args.args)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.arg):
+                node.arg = names.get(node.arg, node.arg)
+            if isinstance(node, ast.Name):
+                node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_names_of_parameters_lose_no_point(name):
+    answers = {task: renamed(text) for task, text in solutions_of(source(name)).items() if "def " in text}
+    assert "parameter_0" in "".join(answers.values()) and failed(name, answers) == {}
+
+
 @pytest.mark.parametrize(("name", "mistake"), [(n, v) for n in NAMES for v in VARIANTS[n]["WRONG"]])
 def test_mistake_loses_hidden_points_of_its_tasks_and_no_others(name, mistake):
     answers, lost = VARIANTS[name]["WRONG"][mistake]
@@ -266,6 +290,45 @@ ATTACKS = {
     "starts a program": "import subprocess\ndef f(x):\n    return subprocess.run(['/bin/ls', '/']).returncode",
     "kills its parent": "import os\ndef f(x):\n    return os.kill(os.getppid(), 9)",
     "opens a connection": "import socket\ndef f(x):\n    socket.create_connection(('127.0.0.1', 80))",
+    "sends a datagram": """
+import socket
+def f(x):
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))
+""",
+    "opens a socket of the machine": "import socket\ndef f(x):\n    return socket.socket(socket.AF_UNIX).fileno()",
+    "forks": "import os\ndef f(x):\n    return os.fork()",
+    "starts a pool": "import multiprocessing\ndef f(x):\n    return multiprocessing.Pool(2).map(abs, [1, 2])",
+    "asks about its parent": "import os\ndef f(x):\n    return os.kill(os.getppid(), 0)",
+    "slows its parent down": "import os\ndef f(x):\n    return os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "limits its parent": """
+import os, resource
+def f(x):
+    return resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
+""",
+    "changes the rights of a file": f"import os\ndef f(x):\n    return os.chmod({str(ROOT / 'README.md')!r}, 0o600)",
+    "shares memory": "import ctypes\ndef f(x):\n    assert ctypes.CDLL(None).shmget(1234, 4096, 0o1600) >= 0",
+    "traces its parent": """
+import ctypes, os
+def f(x):
+    assert ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0
+""",
+    "reads its environment": "def f(x):\n    return open('/proc/self/environ').read()",
+    "reads its memory": "def f(x):\n    return open('/proc/self/mem', 'rb').read(1)",
+    "takes all memory": "def f(x):\n    return len(bytearray(6 << 30))",
+    "gives a huge result": "def f(x):\n    return 'x' * 10**8",
+    "gives a subclass of arrays": """
+class A(np.ndarray):
+    __eq__ = lambda *a: True
+    tolist = lambda self: self
+def f(x):
+    return np.zeros(2).view(A)
+""",
+    "patches the encoding": """
+import json
+def f(x):
+    json.dumps = lambda *a, **k: "[]"
+    return 1
+""",
     "imports the library": "import importlib\ndef f(x):\n    return importlib.import_module('bai.theory').stages(8)",
     "asks the library": "def f(x):\n    return bai.theory.stages(8)",
     "finds the library anew": f"""
@@ -295,10 +358,87 @@ def f(x):
 }
 
 
+@pytest.mark.skipif(not sandbox.can_lock(), reason="this system has no Landlock")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_code_that_reaches_out_fails_with_a_message(attack):
     with pytest.raises(grading.Failed):
         answer(ATTACKS[attack], 1, seconds=2)
+
+
+def test_patched_libraries_and_comparisons_make_no_wrong_answer_right():
+    patched = """
+import builtins, json, math, sys
+class Yes(float):
+    __eq__ = __ge__ = __le__ = lambda *a: True
+math.isclose = np.isclose = np.allclose = np.array_equal = lambda *a, **k: True
+np.ndarray = np.float64 = Yes
+def pulls_needed(gap, variances, delta):
+    return Yes(1)
+"""
+    assert "needed" in tasks_of(failed("1_halving", {"needed": patched}))
+
+
+def test_tests_come_from_the_instructor_and_not_from_what_was_handed_in():
+    original = source("1_halving")
+    handed_in = nbformat.from_dict(original)
+    for cell in handed_in.cells:
+        if grader(cell).get("locked"):
+            cell.source = "forged = True"
+    assert not any(text.startswith("forged") or "'forged" in text for text in grading.isolate(handed_in, original))
+
+
+@pytest.mark.parametrize("tells", ["print(seen)", "raise ValueError(str(seen))"])
+def test_what_hidden_tests_ask_can_be_told_nowhere_else(tells):
+    tasks = {name: {"answers": [name], "may_use": []} for name in ("f", "g")}
+    session, namespace, said = grading.Session(tasks, [], 5), {}, io.StringIO()
+    with contextlib.redirect_stdout(said):
+        session.submit("f", "seen = []\ndef f(x):\n    seen.append(x)\n    return x", namespace)
+        session.test("f-hidden", "### BEGIN HIDDEN TESTS\nassert f(4711) == 4711\n### END HIDDEN TESTS", namespace)
+        session.test("f-test", "assert f(1) == 1", namespace)
+        session.submit("g", f"print('seen', seen)\ndef g(x):\n    {tells}", namespace)
+        with contextlib.suppress(grading.Failed):
+            namespace["g"](2)
+        with pytest.raises(Exception) as error:
+            session.test("g-test", "assert g(2) == 2", namespace)
+    session.close()
+    assert "seen [1]" in said.getvalue() and "4711" not in said.getvalue() + str(error.value)
+
+
+def test_lines_of_hidden_cases_stay_hidden_however_long_they_are():
+    message = "variances [1 2\n 3 4]: expected 5, got 6\nThis is what you get if you ...\nLook at: Task 1."
+    assert grading.hint(message) == "A hidden case fails.\nThis is what you get if you ...\nLook at: Task 1."
+
+
+@pytest.mark.parametrize("machine", sandbox.REFUSED_CALLS)
+def test_the_filter_of_system_calls_refuses_what_it_should(machine):
+    program = list(struct.iter_unpack("<HBBI", sandbox.call_filter(machine)))
+    processor, *refused = sandbox.REFUSED_CALLS[machine]
+    clone, limits = sandbox.SPLIT[machine]
+
+    def verdict(number, argument=0, arch=processor):
+        data, value, place = {0: number, 4: arch, 16: argument}, 0, 0
+        while True:
+            code, yes, no, k = program[place]
+            if code == 0x06:
+                return {0x7FFF0000: "allowed", 0x00050001: "refused", 0x00050026: "unknown"}[k]
+            if code == 0x20:
+                value, place = data[k], place + 1
+            else:
+                holds = {0x15: value == k, 0x35: value >= k, 0x45: bool(value & k)}[code]
+                place += 1 + (yes if holds else no)
+
+    assert {verdict(number) for number in refused} == {"refused"} and len(refused) > 40
+    assert verdict(clone, 0x3D0F00) == "allowed" and verdict(clone, 0x1200011) == "refused"  # a thread; a process
+    assert verdict(limits, 0) == "allowed" and verdict(limits, 4711) == "refused" and verdict(435) == "unknown"
+    assert verdict(0, arch=0x40000003) == "refused" and verdict(0x40000029) == "refused"  # other tables of calls
+    plain = {"x86_64": [0, 1, 3, 9, 11, 202, 231, 257], "aarch64": [56, 57, 63, 64, 93, 98, 215, 222]}[machine]
+    assert {verdict(number) for number in plain} == {"allowed"}
+
+
+def test_without_a_lock_nothing_is_graded_unless_the_teacher_says_so(monkeypatch):
+    monkeypatch.setattr(sandbox, "can_lock", lambda: False)
+    with pytest.raises(RuntimeError, match=r"deploy/Containerfile; or, .* c\.IsolatedExecute\.unlocked = True"):
+        grading.IsolatedExecute().preprocess(None, {})
 
 
 def test_a_time_limit_is_explained():
@@ -327,13 +467,33 @@ def test_ordinary_code_gives_plain_results(text, expected):
         assert answer(text, 1) == expected
 
 
-def test_functions_and_generators_pass_as_arguments():
-    import numpy as np
+def test_figures_of_students_are_shown_and_nothing_else_passes_for_one(monkeypatch):
+    seen = []
+    monkeypatch.setattr(grading, "display", lambda image: seen.append(image.data))
+    draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\ndef f(x):\n    return x"
+    assert answer(draw, 1, seconds=20) == 1 and len(seen) == 1 and seen[0].startswith(b"\x89PNG")
+    for forged in ("PHN2Zz4=", "no base 64", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(2_000_000)).decode()):
+        with pytest.raises(ValueError):
+            grading.png(forged)
 
+
+def test_functions_and_generators_pass_as_arguments():
     rng, same = np.random.default_rng(1), np.random.default_rng(1)
     text = "def f(pull, rng):\n    return [pull(1), rng.random(), pull(rng)]"
     got = answer(text, lambda x: x + 1 if isinstance(x, int) else x.random(), rng)
     assert got == [2, same.random(), same.random()] and rng.random() == same.random()
+
+
+def test_functions_of_ours_are_not_asked_for_ever():
+    with pytest.raises(grading.Failed, match="an argument above 10000000"):
+        answer("def f(pull):\n    return pull(10**12)", lambda n: np.zeros(n).sum())
+
+    def slow(n):
+        while True:
+            n += 1
+
+    with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
+        answer("def f(pull):\n    return pull(1)", slow, seconds=1)
 
 
 def test_what_a_task_allows_may_be_used():
@@ -370,6 +530,7 @@ ARCHIVES = {  # as the platforms name the files in what they offer for download
     "CS-Assignment 1-4711.zip": [
         "Ann Lee_1001_assignsubmission_file/1_halving.ipynb",
         "Bo Li_1002_assignsubmission_file_1_halving.ipynb",
+        "Cy Ray_1003_assignsubmission_file_/1_halving.ipynb",  # older versions of Moodle
     ],
     "submissions.zip": ["diazeva_2001_90001_1_halving.ipynb", "poefay_LATE_2002_90002_1_halving-2.ipynb"],
 }
@@ -494,7 +655,7 @@ def test_archives_of_moodle_and_canvas_are_collected(course):
     folder, _, said = course
     assert said["zip_collect"].returncode == 0, said["zip_collect"].stderr
     found = {path.parts[-3] for path in folder.glob("submitted/*/1_halving/1_halving.ipynb")}
-    assert {"1001", "1002", "2001", "2002"} <= found
+    assert {"1001", "1002", "1003", "2001", "2002"} <= found
 
 
 def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
@@ -510,35 +671,111 @@ def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
             rows[kind.__name__] = list(csv.DictReader(file.open(encoding="utf-8")))
     worth = sum(graded(source("1_halving")).values())
     moodle = {row["Identifier"]: row for row in rows["Moodle"]}
-    assert list(moodle["Participant reference"]) == ["Identifier", "Full name", "Grade", "Maximum Grade"]
+    # the columns without which Moodle's importer (mod/assign/feedback/offline/importgradeslib.php) refuses a file
+    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(moodle["Participant reference"])
     assert float(moodle["Participant reference"]["Grade"]) == worth
+    time = datetime.strptime(moodle["Participant reference"]["Last modified (grade)"], "%Y-%m-%d %H:%M:%S %z")
+    assert abs((time - datetime.now(UTC)).total_seconds()) < 3600
     canvas = {row["ID"]: row for row in rows["Canvas"]}
+    # what lib/gradebook_importer.rb of Canvas asks of a header: Student, ID, Section last of these, then assignments
     assert list(canvas["reference"]) == ["Student", "ID", "Section", "1_halving"]
     assert float(canvas["reference"]["1_halving"]) == worth
     waiting = {row["student_id"]: row for row in rows["Waiting"]}
     assert waiting["reference"]["waits for a person"] == "explanation" and waiting["reference"]["open points"] == "4"
 
 
-def test_recipes_fit_the_project():
-    recipe = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
-    steps = re.findall(r"^(\w+) (.*)", re.sub(r"\\\n", " ", recipe), re.M)
-    assert steps[0][0] == "FROM" and {step for step, _ in steps} <= {
-        "FROM",
-        "ENV",
-        "WORKDIR",
-        "COPY",
-        "RUN",
-        "ENTRYPOINT",
-        "CMD",
-    }
-    for step, rest in steps:
+RECIPE = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8")
+INSTRUCTIONS = {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"}
+
+
+def steps_of(recipe):
+    """The instructions of a recipe, with what follows them: comments left out, broken lines joined."""
+    text = re.sub(r"^\s*#.*\n", "", recipe, flags=re.M)
+    return [tuple(line.split(None, 1)) for line in re.sub(r"\\\n", " ", text).splitlines() if line.strip()]
+
+
+def recipe_problems(recipe):
+    """What is wrong with a recipe, as far as it shows without building it."""
+    stages, bases, commands = [], [], {}
+    python = re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+    for step, *rest in steps_of(recipe):
+        words = rest[0].split() if rest else []
+        if step not in INSTRUCTIONS or not words:
+            yield f"{step} is no instruction"
+        elif step == "FROM":
+            image = re.fullmatch(r"docker\.io/library/python:(3\.\d+)-slim", words[0])
+            if not (words[0] in stages or (image and image[1] in python)) or words[1:-1] != ["AS"]:
+                yield f"{words}: a stage with a name, from a Python that is tested or another stage"
+            stages.append(words[-1])
+            bases.append(words[0])
+        elif not stages:
+            yield f"{step} before FROM"
+        elif step == "COPY" and not all((ROOT / file).exists() for file in words[:-1]):
+            yield f"{words}: no such file"
+        elif step in ("ENTRYPOINT", "CMD"):
+            try:
+                commands[stages[-1], step] = json.loads(rest[0])
+            except ValueError:
+                yield f"{rest[0]}: brackets and quotes are missing"
+        elif step == "RUN" and "pip install" in rest[0] and not re.search(r"--require-hashes|--no-deps|<\d", rest[0]):
+            yield f"{rest[0]}: any version"
+    if commands.get(("grading", "ENTRYPOINT")) != ["nbgrader"]:
+        yield "the image for grading does not start nbgrader"
+    if commands.get(("hub", "CMD")) != ["jupyterhub-singleuser"] or commands.get(("hub", "ENTRYPOINT")) != []:
+        yield "the image for the hub does not start what the hub expects"
+    hub = recipe.partition("AS hub")[2]
+    if "jupyterhub" not in hub.partition("USER")[0] or "USER student" not in hub:
+        yield "the hub needs jupyterhub in the image, and a user who is not root"
+    for part in ("python -m bai.book.warm", "chmod -R a+rwX /opt/compiled", "--network none", "NUMBA_CACHE_DIR="):
+        if part not in recipe:
+            yield f"{part} is missing"
+
+
+def test_the_recipe_of_the_containers_fits_the_project():
+    assert list(recipe_problems(RECIPE)) == []
+    built = set(re.findall(r"build --target (\w+)", RECIPE))
+    assert built == set(re.findall(r"AS (\w+)", RECIPE)) == {"grading", "hub"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("python:3.13", "python:3.9"), ("COPY bai ./bai", "COPY bay ./bai"), ("LICENSE-data.md", "LICENSE-date.md"),
+        ("--require-hashes ", ""), ('ENTRYPOINT ["nbgrader"]', "ENTRYPOINT [nbgrader]"), ("WORKDIR /", "WORKDIE /"),
+        ("FROM grading", "FROM grades"), ("ENTRYPOINT []\n", ""), ("USER student\n", ""), ("a+rwX", "a+rX"),
+        ('"jupyterhub>=5,<6"', "jupyterhub"), ("python -m bai.book.warm", "true"), ("AS hub", ""),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_does_not_fit_is_noticed(old, new):
+    assert RECIPE.count(old) >= 1 and list(recipe_problems(RECIPE.replace(old, new)))
+
+
+def test_what_the_recipe_copies_is_enough_to_install_the_package(tmp_path):
+    for step, rest in steps_of(RECIPE):
         if step == "COPY":
-            assert all((ROOT / file).exists() for file in rest.split()[:-1]), rest
-        if step in ("ENTRYPOINT", "CMD"):
-            assert json.loads(rest)
-    assert "-m bai.book.warm" in recipe and "--require-hashes" in recipe and "--network none" in recipe
-    config = runpy.run_path(str(ROOT / "deploy" / "jupyterhub_config.py"), {"get_config": lambda: Config()})
-    assert config["c"].DockerSpawner.image == "bai-grading"
+            *files, _ = rest.split()
+            for file in map(ROOT.joinpath, files):
+                if file.is_dir():
+                    shutil.copytree(file, tmp_path / file.name, ignore=shutil.ignore_patterns("__pycache__"))
+                else:
+                    shutil.copy(file, tmp_path)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "."]
+    done = subprocess.run([*command, "-w", tmp_path / "made"], cwd=tmp_path, capture_output=True, text=True)
+    if "No module named pip" in done.stderr:
+        pytest.skip("pip is not installed")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (tmp_path / "made").glob("bai-*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    assert {"bai/book/sandbox.py", "bai/book/marks.py", "bai/book/warm.py"} <= held
+    assert not any("assignments" in name or name.endswith(".ipynb") for name in held)
+
+
+def test_the_hub_starts_the_image_of_the_recipe():
+    config = runpy.run_path(str(ROOT / "deploy" / "jupyterhub_config.py"), {"get_config": lambda: Config()})["c"]
+    assert f"-t {config.DockerSpawner.image} " in RECIPE
+    homes = [rest for step, rest in steps_of(RECIPE.partition("AS hub")[2]) if step == "WORKDIR"]
+    assert homes == [config.DockerSpawner.notebook_dir] == list(config.DockerSpawner.volumes.values())
+    assert config.Authenticator.admin_users and config.Authenticator.allow_all  # else nobody can log in
 
 
 # --- editions
@@ -552,6 +789,48 @@ def test_another_edition_has_other_numbers_and_full_marks_for_its_solution(file)
     same = [ours.source == theirs.source for ours, theirs in zip(source(file.stem).cells, other.cells, strict=True)]
     assert same.count(False) >= 8
     assert failed(file.stem, {}, other) == {}
+
+
+def test_editions_judge_other_claims():
+    import make_course
+
+    public = source("5_reproduction")
+    told = dict(re.findall(r'"(\w+)": "([abc])"', solutions_of(public)["choice"]))
+    claims = next(cell.source for cell in public.cells if grader(cell).get("grade_id") == "claims")
+    assert told == make_course.LINES and tuple(re.findall(r'"(\w+)": \(', claims)) == make_course.CLAIMS
+    pool = tomllib.loads((ROOT / "tools" / "claims.toml").read_text(encoding="utf-8"))
+    names = [entry["name"] for kind in ("line", "claim") for entry in pool[kind]]
+    assert len(set(names)) == len(names) and not set(names) & {*make_course.LINES, *make_course.CLAIMS}
+    assert len(pool["line"]) >= 8 and len(pool["claim"]) >= 8
+    assert all(len(set(line["options"])) == 3 and line["why"] for line in pool["line"])
+    longest = [max(line["options"], key=len) == line["options"][0] for line in pool["line"]]
+    assert 2 * sum(longest) <= len(longest), "who chooses the longest option should not be right too often"
+
+    def drawn(seed):
+        made = make_course.edition(SOURCES[-1], seed)
+        cells = {grader(cell).get("grade_id"): cell.source for cell in made.cells}
+        lines = dict(re.findall(r'"(\w+)": "([abc])"', cells["choice"]))
+        task = next(cell.source for cell in made.cells if cell.source.startswith("## Task 1"))
+        for line in pool["line"]:  # the letter of the solution is that of the right option
+            if line["name"] in lines:
+                assert f"- {lines[line['name']]}: {line['options'][0]}" in task
+        first, claims = (
+            re.search(r'my_claim.* = "(\w+)"', cells["plan"])[1],
+            re.findall(r'"(\w+)": \(', cells["claims"]),
+        )
+        assert first in claims and all(len(line) <= 88 for line in cells["claims"].splitlines())
+        assert f"The paper holds that {made_policy(pool, first)} " in cells["text"]
+        return frozenset(lines), frozenset(claims)
+
+    editions = [drawn(seed) for seed in (1, 2, 3)]
+    assert all(len(lines) == len(claims) == 5 for lines, claims in editions) and len(set(editions)) == 3
+    assert not frozenset.union(*(lines | claims for lines, claims in editions)) - set(names)
+
+
+def made_policy(pool, claim):
+    import bai
+
+    return getattr(bai, next(entry["first"] for entry in pool["claim"] if entry["name"] == claim)).name
 
 
 def test_a_course_lies_outside_the_repository_with_an_overlay_of_its_own(tmp_path):

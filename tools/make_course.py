@@ -7,13 +7,15 @@ and `exercises.md` with `exercises_solutions.md`, problems whose solutions are p
 everything; keep it, and the folder, to yourself. A folder `overlay/NAME/CELL.py` in it is added to the hidden tests of
 the cell CELL of the assignment NAME; run the command again after a change.
 
-Where `BOOK_REPOSITORY_URL` is set, a cell installs `bai` from there; otherwise students install it as the README says.
+Where `BOOK_REPOSITORY_URL` is set when nbgrader makes the students' version, a cell of it installs `bai` from there;
+otherwise students install it as the README says.
 """
 # ruff: noqa: E501  tables of texts
 
 import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,8 @@ from make_assignments import FOLDER, SOURCES, nbformat
 from make_exercises import exercises
 
 LETTERS = "abc"
+LINES = {"outperforms": "b", "slightly": "c", "approaches": "a", "nobody": "c", "matched": "b"}  # of the public edition
+CLAIMS = ("known", "unknown", "halving", "rejects", "vbr")  # likewise
 PLACES = (r"(?<=n_arms, )0\.3\b", r"(?<=played\()0\.3\b", r"(?<=\$)0\.3(?=\$)", r"(?<=\[\[)0\.3\b")  # of a variance
 
 
@@ -54,7 +58,12 @@ def parameters(name, rng):
     if name == "5_reproduction":
         arms, first = pick(16, 24, 48), pick(400, 600, 800)
         budgets = f"({first}, {2 * first}, {4 * first})"
-        return [(r"\*\*32\*\* arms", f"**{arms}** arms"), ("N_ARMS, BUDGETS, READINGS = 32, .500, 1000, 2000.", f"N_ARMS, BUDGETS, READINGS = {arms}, {budgets}")]  # fmt: skip
+        return [
+            (r"\*\*32\*\* arms", f"**{arms}** arms"),
+            (r"N_ARMS, BUDGETS, READINGS = 32, \(500, 1000, 2000\)", f"N_ARMS, BUDGETS, READINGS = {arms}, {budgets}"),
+            *other_lines(rng),
+            *other_claims(rng),
+        ]
     return []
 
 
@@ -111,20 +120,87 @@ def visible_numbers(name, rng, answer):
         yield '{"rounded down": 3457, "one-sided": 2435}', f'{{"rounded down": {n - 1}}}'
 
 
-def shuffle_choices(notebook, rng):
-    """Put the options of each line of Task 1 of the last assignment into another order, and move the answers along."""
-    task = next(cell for cell in notebook.cells if cell.source.startswith("## Task 1"))
-    tests = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id", "").startswith("choice")]
-    for block in re.findall(r"\*\*(\w+)\.\*\*.*\n- a: (.*)\n- b: (.*)\n- c: (.*)", task.source):
-        line, options, order = block[0], block[1:], rng.permutation(3)
-        old = "\n".join(f"- {letter}: {text}" for letter, text in zip(LETTERS, options, strict=True))
-        new = "\n".join(f"- {letter}: {options[place]}" for letter, place in zip(LETTERS, order, strict=True))
-        task.source = task.source.replace(old, new)
-        moved = {LETTERS[place]: letter for letter, place in zip(LETTERS, order, strict=True)}
-        for cell in tests:
-            cell.source = re.sub(
-                rf'("{line}"[:,] ")([abc])"', lambda m, moved=moved: f'{m[1]}{moved[m[2]]}"', cell.source
-            )
+def drawn(kind, count, rng):
+    """So many lines or claims that the public edition does not have."""
+    pool = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))[kind]
+    return [pool[place] for place in rng.permutation(len(pool))[:count]]
+
+
+def other_lines(rng):
+    """Changes that put other lines, with their options in any order, in the places of those of Task 1."""
+    for (old, right), line in zip(LINES.items(), drawn("line", len(LINES), rng), strict=True):
+        order = list(rng.permutation(3))
+        options = "\n".join(
+            f"- {letter}: {line['options'][place]}" for letter, place in zip(LETTERS, order, strict=True)
+        )
+        yield rf"\*\*{old}\.\*\*.*\n- a: .*\n- b: .*\n- c: .*", f"**{line['name']}.** {line['text']}\n{options}"
+        new = LETTERS[order.index(0)]
+        others = zip(LETTERS.replace(right, ""), LETTERS.replace(new, ""), strict=True)
+        for before, after in [(right, new), *others]:
+            for mark in ":,":
+                yield rf'"{old}"{mark}\s+"{before}"', f'"{line["name"]}"{mark} "{after}"'
+        yield rf'"{line["name"]}", "{new}",\s+"[^"]*"', f'"{line["name"]}", "{new}", "{line["why"]}"'
+        yield f'"{old}"', f'"{line["name"]}"'
+
+
+def other_claims(rng):
+    """Changes that put other pairs of policies in the places of those of Task 8."""
+    for old, claim in zip(CLAIMS, drawn("claim", len(CLAIMS), rng), strict=True):
+        pair = f"(bai.{claim['first']}(), bai.{claim['second']}()),  # {claim['text']}"
+        yield rf'"{old}": \(bai\.\w+\(\), bai\.\w+\(\)\),  # .*', f'"{claim["name"]}": {pair}'
+        for quote in "\"'":
+            yield f"{quote}{old}{quote}", f"{quote}{claim['name']}{quote}"
+
+
+def in_words(items):
+    *first, last = map(str, items)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def sample_answer(name, notebook):
+    """What a good and a weak answer to the written task say in this edition; None where the public text fits all."""
+    if name == "1_halving":
+        compare, arms = reference(notebook)["compare"], (4, 8, 16, 32, 64)
+        rows = {k: compare(k, 8 * k, 4000, 2) for k in arms}
+        better = [k for k in arms if rows[k][2] < 0.001 and rows[k][1] < rows[k][0]]
+        open_ = ", ".join(f"{k} arms: $p = {rows[k][2]:.1g}$" for k in arms if k not in better)
+        pays = (
+            f"From {better[0]} arms on SH makes fewer mistakes" if better else "SH never makes fewer mistakes for sure"
+        )
+        doubt = f"Below that the table does not show that it pays ({open_})." if open_ else "It does so at every size."
+        return (
+            f"**A good answer (4 points).** {pays}, {in_words(f'{rows[k][1]:.3f} against {rows[k][0]:.3f} with {k}' for k in better)}, "
+            f"and the paired $p$ values leave no doubt. {doubt} In the last stage each finalist has $n / (2 m) = 4 K / \\log_2 K$ "
+            "pulls, against 8 for each arm of Unif: the same 8 for four arms, and 42 for 64. SH forgets the rewards of earlier stages, "
+            "but poor arms are dropped early, where little precision is enough, and the pulls they would have had go to the arms that "
+            "are hard to tell apart.",
+            f"**A weak answer (1 point).** SH is better than Unif because it has more stages, and its numbers are smaller with {arms[-1]} arms.",
+        )
+    if name == "5_reproduction":
+        space = reference(notebook)
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") in ("claims", "plan", "report"):
+                exec(cell.source, space)
+        first, second = (policy.name for policy in space["CLAIMS"][space["my_claim"]])
+        report = space["report"]
+        found = " ".join(
+            f"With a {reading} best arm the rates differ by {in_words(f'{100 * d:+.1f}' for d in report['differences'][reading])} "
+            f"percentage points, {first} minus {second}; the tests say {in_words(report['decisions'][reading])}."
+            for reading in space["READINGS"]
+        )
+        return (
+            f"**A good answer (6 points).** The paper holds that {first} loses the best arm less often than {second}. I tested whether "
+            "it outperforms it in the sense of the scoreboard: never beaten, and ahead at two or more of three budgets, by McNemar's "
+            "test on shared instances, six tests at level 0.05 in all. The problem is the synthetic one with "
+            f"{space['N_ARMS']} arms, budgets {in_words(space['BUDGETS'])}, best arm noisy or quiet, {space['my_runs']} instances each; "
+            "1,426 suffice to notice a difference of 4 points with probability 0.9 if one in seven runs tells the two apart. "
+            f"{found} (*first* is a win of {first}, *second* a win of {second}.) The verdict by the rule: {report['verdict']}. "
+            f"The result does not show how {first} compares with other policies, with more arms or with other families of instances, "
+            "and a difference that was not found to be significant may still exist.",
+            f"**A weak answer (2 points).** I tested whether {first} is better than {second} with {space['my_runs']} runs. Sometimes it "
+            "made fewer mistakes, and where it made more the difference was small. So the claim of the paper is mostly reproduced.",
+        )
+    return None
 
 
 def changed(text, pairs):
@@ -146,8 +222,9 @@ def edition(source, seed, overlay=None):
         if len(hits) != 1:
             raise ValueError(f"{name}: {old!r} occurs in {len(hits)} cells; bring make_course.py to what the test says")
         hits[0].source = changed(hits[0].source, [(pattern, new)])
-    if seed and name == "5_reproduction":
-        shuffle_choices(notebook, rng)
+    if seed and (samples := sample_answer(name, notebook)):
+        cell = next(c for c in notebook.cells if c.source.startswith("**A good answer"))
+        cell.source = "\n\n".join([*samples, cell.source[cell.source.index("| points |") :]])
     for file in sorted(Path(overlay, name).glob("*.py")) if overlay else ():
         cell = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == file.stem)
         cell.source = cell.source.replace(

@@ -9,6 +9,7 @@ keeps hidden tests out of nbgrader's `generate_feedback`; nbgrader's configurati
 from __future__ import annotations
 
 import atexit
+import base64
 import builtins
 import contextlib
 import io
@@ -23,20 +24,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
+from IPython.display import Image, display
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from traitlets import Integer, Unicode
+from traitlets import Bool, Integer, Unicode
 
 import bai
 from bai.book import sandbox
 
 SECONDS = 30  # for all calls of one test together, and for one cell of the student
+LARGEST = 10**7  # whole number with which a student's code may call a function of ours
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
 
 
 def fill_address(notebook: Any) -> None:
@@ -67,13 +71,13 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
     Parameters
     ----------
     notebook
-        What a student handed in, with the tests of the source in place.
+        What a student handed in.
     source
-        The instructor's notebook. Its locked cells are trusted. The metadata of a cell for a solution says which names
-        it must define, and what of `bai` may be used: ``{"bai": {"answers": [...], "may_use": [...]}}``, where
-        ``may_use`` is ``["bai"]`` for all of it.
+        The instructor's notebook. Its locked cells are trusted, and stand in for the student's. The metadata of a cell
+        for a solution says which names it must define, and what of `bai` may be used: ``{"bai": {"answers": [...],
+        "may_use": [...]}}``, where ``may_use`` is ``["bai"]`` for all of it.
     """
-    ours = {about(c)["grade_id"]: about(c)["grade"] for c in source.cells if about(c).get("locked")}
+    ours = {about(c)["grade_id"]: c for c in source.cells if about(c).get("locked")}
     tasks = {
         about(c)["grade_id"]: c.metadata["bai"]
         for c in source.cells
@@ -90,10 +94,10 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
         if name not in ours:
             name = name if name in tasks else f"number {place + 1}"
             cells.append(f"{start}_session.submit({name!r}, {text!r}, globals())")
-        elif ours[name]:
-            cells.append(f"{start}_session.test({name!r}, {text!r}, globals())")
+        elif about(ours[name])["grade"]:
+            cells.append(f"{start}_session.test({name!r}, {ours[name].source!r}, globals())")
         else:
-            cells.append(f"{start}{text}\n_session.add({name!r}, {text!r})")
+            cells.append(f"{start}{ours[name].source}\n_session.add({name!r}, {ours[name].source!r})")
         start = ""
     return cells
 
@@ -141,6 +145,9 @@ class Worker:
         socket.send_fds(zygote.control, [request.encode()], [theirs.fileno()])
         theirs.close()
         self.pid, self.locked = json.loads(sandbox.receive(self.channel))[1]
+        if sandbox.can_lock() and not self.locked:
+            self.close()
+            raise RuntimeError("students' code could not be locked in, though this system offers it")
         self.done = 0  # how many cells were executed
 
     def close(self) -> None:
@@ -158,7 +165,9 @@ class Worker:
             self.channel.settimeout(max(0.001, deadline - time.monotonic()))
             kind, content = json.loads(sandbox.receive(self.channel))
             if kind == "ask":
-                sandbox.send(self.channel, pickled(asked(functions, *content), {}))
+                with limited(deadline - time.monotonic()):
+                    reply = asked(functions, *content)
+                sandbox.send(self.channel, pickled(reply, {}))
             elif kind == "value":
                 return sandbox.decode(content)
             else:
@@ -174,11 +183,31 @@ def pickled(message: Any, names: dict[int, str]) -> bytes:
     return file.getvalue()
 
 
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError if our own function, asked with a student's arguments, takes too long."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def asked(functions: dict[str, Callable], name: str, arguments: Any) -> tuple[str, Any, list]:
     """Call one of our functions for a child: the error or the value, and how far it moved random generators on."""
     arguments = sandbox.decode(arguments)
     try:
+        if not name.startswith("given ") and any(isinstance(n, int) and abs(n) > LARGEST for n in arguments):
+            raise ValueError(f"an argument above {LARGEST}")
         error, value = "", functions[name](*arguments)
+    except TimeoutError:
+        raise
     except Exception as trouble:
         error, value = f"{type(trouble).__name__}: {trouble}", None
     return error, value, [entry.bit_generator.state for entry in sandbox.generators([arguments])]
@@ -189,6 +218,8 @@ def asked(functions: dict[str, Callable], name: str, arguments: Any) -> tuple[st
 
 class Session:
     """The cells of one submission, and the processes that answer for it.
+
+    Hidden tests have processes of their own: what code sees of their cases, it cannot print or tell anywhere else.
 
     Parameters
     ----------
@@ -207,7 +238,8 @@ class Session:
         self.owner = {name: task for task, entry in tasks.items() for name in entry["answers"]}
         self.cells: list[tuple[str, str]] = []
         self.skip: set[tuple[str, tuple[str, ...]]] = set()  # cells that did not end, or ended the process
-        self.workers: dict[tuple[str, ...], Worker] = {}
+        self.workers: dict[tuple[tuple[str, ...], bool], Worker] = {}  # by rule, and whether for hidden tests
+        self.hidden = False
         self.left, self.given, self.functions = float(seconds), [], {}
         self._texts, self._reference = reference, {}
         atexit.register(self.close)
@@ -224,17 +256,20 @@ class Session:
         self.cells.append((name, TransformerManager().transform_cell(text)))
 
     def submit(self, name: str, text: str, namespace: dict[str, Any]) -> None:
-        """Take a cell of the student, execute it, print what it prints, and put its answers into the namespace."""
+        """Take a cell of the student, execute it, show what it shows, and put its answers into the namespace."""
         widest = max(self.rule.values(), key=lambda rule: (rule == ("bai",), len(rule)))
         rule = self.rule.get(name, widest)
-        self.left, self.given = float(self.seconds), []
+        self.left, self.given, self.hidden = float(self.seconds), [], False
         worker = self.worker(rule)
         self.add(name, text)
         worker.done += 1
         try:
-            print(self.ask(rule, ("cell", *self.cells[-1]), f"the cell {name}"), end="")
+            text, drawn = self.ask(rule, ("cell", *self.cells[-1], True), f"the cell {name}")
+            print(text, end="")
+            for picture in map(png, drawn[: sandbox.PICTURES]):
+                display(Image(picture))
         finally:
-            if rule not in self.workers:  # it did not end, or took the process with it
+            if (rule, False) not in self.workers:  # it did not end, or took the process with it
                 self.skip.add((name, rule))
             answers = self.tasks.get(name, {"answers": []})["answers"]
             found = self.ask(rule, ("get", answers), f"the cell {name}") if answers else {}
@@ -244,7 +279,7 @@ class Session:
     def test(self, name: str, text: str, namespace: dict[str, Any]) -> None:
         """Execute a test; where it fails, once more with the reference for earlier tasks."""
         task = name.rpartition("-")[0]
-        self.left, self.given = float(self.seconds), []
+        self.left, self.given, self.hidden = float(self.seconds), [], bool(HIDDEN.search(text))
         try:
             exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
         except Exception:
@@ -285,9 +320,10 @@ class Session:
 
     def worker(self, rule: tuple[str, ...]) -> Worker:
         """The process under a rule, with all cells executed so far; errors in them were reported elsewhere."""
-        if rule not in self.workers:
-            self.workers[rule] = Worker(rule)
-        worker = self.workers[rule]
+        key = (rule, self.hidden)
+        if key not in self.workers:
+            self.workers[key] = Worker(rule)
+        worker = self.workers[key]
         while worker.done < len(self.cells):
             name, code = self.cells[worker.done]
             worker.done += 1
@@ -296,14 +332,15 @@ class Session:
                 with contextlib.suppress(Failed):
                     self.ask(rule, ("cell", name, code), f"the cell {name}")
                 self.left = left
-                if rule not in self.workers:  # it took the process with it
+                if key not in self.workers:  # it took the process with it
                     self.skip.add((name, rule))
                     return self.worker(rule)
         return worker
 
     def ask(self, rule: tuple[str, ...], message: tuple, what: str) -> Any:
         """Send a request to the process under this rule; explain what goes wrong."""
-        worker = self.workers[rule] if message[0] == "cell" and rule in self.workers else self.worker(rule)
+        key = (rule, self.hidden)
+        worker = self.workers[key] if message[0] == "cell" and key in self.workers else self.worker(rule)
         allowed = {f"allowed {name}": lambda *a, name=name: library(name)(*a) for name in rule if name != "bai"}
         given = {f"given {name}": self.reference(name) for name in self.given}
         started = time.monotonic()
@@ -322,7 +359,7 @@ class Session:
             problem = f"{what} gives something other than numbers, text, or lists and arrays of them"
         finally:
             self.left -= time.monotonic() - started
-        self.workers.pop(rule).close()
+        self.workers.pop(key).close()
         raise Failed(problem)
 
     def reference(self, name: str) -> Callable:
@@ -333,6 +370,14 @@ class Session:
                 if re.search(r"^(def|import|from) ", text, re.M):  # not those with data, which may take long
                     exec(TransformerManager().transform_cell(text), self._reference)
         return self._reference[name]
+
+
+def png(text: str) -> bytes:
+    """The picture behind a text in base 64. ValueError where it is none, or a large one."""
+    picture = base64.b64decode(text, validate=True)
+    if not picture.startswith(b"\x89PNG\r\n\x1a\n") or len(picture) > 1_000_000:
+        raise ValueError("this is no picture of a million bytes or less")
+    return picture
 
 
 def library(name: str) -> Any:
@@ -346,17 +391,29 @@ def library(name: str) -> Any:
 # --- within nbgrader
 
 
+NO_LOCK = (
+    "this system cannot keep students' code away from your files and the network, which takes Linux 5.13 or newer on "
+    "x86_64 or aarch64. Grade in the container of deploy/Containerfile; or, if you trust the code, set "
+    "c.IsolatedExecute.unlocked = True in nbgrader_config.py"
+)
+
+
 class IsolatedExecute(Execute):
     """Executes a submission with the student's code in a process of its own; the notebook shows the code as it was."""
 
     course = Unicode(help="The folder of the course, with `source`.").tag(config=True)
     seconds = Integer(SECONDS, help="For all calls of one test together.").tag(config=True)
+    unlocked = Bool(False, help="Grade also where students' code can read files and use the network.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any = None, km: Any = None) -> tuple[Any, Any]:
+        if not (self.unlocked or sandbox.can_lock()):
+            raise RuntimeError(NO_LOCK)
         names = resources["nbgrader"]
         file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
-        written = [cell.source for cell in nb.cells]
-        for cell, text in zip(nb.cells, isolate(nb, nbformat.read(file, as_version=4), self.seconds), strict=True):
+        source = nbformat.read(file, as_version=4)
+        tests = {about(cell)["grade_id"]: cell.source for cell in source.cells if about(cell).get("locked")}
+        written = [tests.get(about(cell).get("grade_id"), cell.source) for cell in nb.cells]
+        for cell, text in zip(nb.cells, isolate(nb, source, self.seconds), strict=True):
             cell.source = text
         nb, resources = super().preprocess(nb, resources, km)
         for cell, text in zip(nb.cells, written, strict=True):
@@ -365,9 +422,6 @@ class IsolatedExecute(Execute):
                 if output.output_type == "error":
                     output.traceback = [f"{output.ename}: {output.evalue}"]
         return nb, resources
-
-
-HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
 
 
 class HideTests(NbGraderPreprocessor):
@@ -395,4 +449,5 @@ def hint(message: str) -> str:
     if told:
         known = not told[2] or isinstance(getattr(builtins, told[2], None), type)  # a name of its own may tell the case
         return f"A hidden case fails: {told[1] if known else 'an error was raised'}."
-    return "\n".join(["A hidden case fails.", *message.splitlines()[1:]])
+    lines = [line for line in message.splitlines()[1:] if line.startswith(("This is what you get", "Look at: "))]
+    return "\n".join(["A hidden case fails.", *lines])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from nbgrader.api import MissingEntry
@@ -53,7 +54,11 @@ def score(submission: Any) -> float:
 
 
 class Moodle(Marks):
-    """A grading worksheet: *Upload grading worksheet* of a Moodle assignment takes it."""
+    """A grading worksheet: *Upload grading worksheet* of a Moodle assignment takes it.
+
+    Moodle refuses a file without the columns of the identifier, the grade and the time of the grade, under these names
+    in English. It leaves grades alone that it thinks are newer, so the time is that of the export.
+    """
 
     file = "moodle.csv"
 
@@ -63,7 +68,8 @@ class Moodle(Marks):
             "Identifier": f"Participant {student.id}",
             "Full name": names,
             "Grade": f"{score(submission):.2f}",
-            "Maximum Grade": f"{assignment.max_score:.2f}",
+            "Maximum grade": f"{assignment.max_score:.2f}",
+            "Last modified (grade)": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S +0000}",
         }
 
 

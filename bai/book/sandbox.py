@@ -4,13 +4,15 @@
 submission. The child locks itself in, executes the cells of the notebook, tests excluded, and answers calls. What it
 sends is JSON, so that nothing but numbers, text and lists of them reaches the tests, whatever the student's code does.
 
-On Linux the lock is Landlock: no file outside Python's own folders and one empty folder can be opened, no program
-started, no connection made and no other process reached. `bai` itself is out of reach too unless the task allows it.
+On Linux the lock has two parts. Landlock: no file outside Python's own folders and one empty folder can be opened, and
+no program started. A filter of system calls: no connection of any kind, no further process, no reach into another one.
+`bai` itself is out of reach too unless the task allows it. Other systems have no such lock: `can_lock` tells.
 """
 
 from __future__ import annotations
 
 import ast
+import base64
 import collections.abc
 import contextlib
 import ctypes
@@ -21,6 +23,7 @@ import linecache
 import numbers
 import os
 import pickle
+import platform
 import resource
 import signal
 import site
@@ -34,8 +37,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-LONGEST = 100_000_000  # bytes of one message
+LONGEST = 20_000_000  # bytes of one message
 PRINTED = 10_000  # characters that a cell may print
+PICTURES = 3  # figures that a cell may show
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -122,12 +126,73 @@ def decode(value: Any) -> Any:
 # --- the lock
 
 
+# Numbers of system calls by processor; the first entry marks the processor itself.
+REFUSED_CALLS = {
+    "x86_64": {
+        0xC000003E: "the processor",
+        **dict.fromkeys([41, 42, 49, 425], "sockets, and rings that would open them"),
+        **dict.fromkeys([57, 58, 59, 322], "processes and programs"),
+        **dict.fromkeys([62, 200, 234, 129, 297, 424, 101, 310, 311, 434, 438], "a reach into other processes"),
+        **dict.fromkeys([141, 142, 144, 203, 251, 314], "another priority, for itself or others"),
+        **dict.fromkeys([29, 64, 68, 240, 248, 249, 250], "memory, queues and keys that processes share"),
+        **dict.fromkeys([90, 91, 92, 93, 94, 132, 235, 260, 261, 268, 280, 452, 188, 189, 190], "rights of files"),
+        **dict.fromkeys([165, 169, 272, 308, 321, 323], "mounts, namespaces, and what else the kernel offers"),
+    },
+    "aarch64": {
+        0xC00000B7: "the processor",
+        **dict.fromkeys([198, 200, 203, 425], "sockets, and rings that would open them"),
+        **dict.fromkeys([221, 281], "programs"),
+        **dict.fromkeys([129, 130, 131, 138, 240, 424, 117, 270, 271, 434, 438], "a reach into other processes"),
+        **dict.fromkeys([118, 119, 122, 140, 30, 274], "another priority, for itself or others"),
+        **dict.fromkeys([180, 186, 190, 194, 217, 218, 219], "memory, queues and keys that processes share"),
+        **dict.fromkeys([52, 53, 54, 55, 88, 452, 5, 6, 7], "rights of files"),
+        **dict.fromkeys([40, 97, 142, 268, 280, 282], "mounts, namespaces, and what else the kernel offers"),
+    },
+}
+SPLIT = {"x86_64": (56, 302), "aarch64": (220, 261)}  # clone: threads only; prlimit: of this process only
+
+
+def can_lock() -> bool:
+    """Whether this system has what `lock_in` needs.
+
+    >>> can_lock() in (True, False)
+    True
+    """
+    if sys.platform != "linux" or platform.machine() not in REFUSED_CALLS:
+        return False
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) >= 1
+
+
+def call_filter(machine: str) -> bytes:
+    """The program by which the kernel refuses the system calls of `REFUSED_CALLS`; eight bytes are one step of it."""
+    load, equal, larger, has, answer = 0x20, 0x15, 0x35, 0x45, 0x06
+    allowed, refused, unknown = 0x7FFF0000, 0x00050001, 0x00050026  # the last makes the C library take `clone`
+    processor, *numbers = REFUSED_CALLS[machine]
+    clone, limits = SPLIT[machine]
+    steps = [(load, 0, 0, 4), (equal, 1, 0, processor), (answer, 0, 0, refused)]
+    steps += [(load, 0, 0, 0), (larger, 0, 1, 0x40000000), (answer, 0, 0, refused)]
+    for number, verdict in [*((number, refused) for number in numbers), (435, unknown)]:
+        steps += [(equal, 0, 1, number), (answer, 0, 0, verdict)]
+    for number, (test, value) in ((clone, (has, 0x10000)), (limits, (equal, 0))):
+        steps += [(equal, 0, 4, number), (load, 0, 0, 16), (test, 1, 0, value), (answer, 0, 0, refused)]
+        steps += [(answer, 0, 0, allowed)]
+    return b"".join(struct.pack("<HBBI", *step) for step in [*steps, (answer, 0, 0, allowed)])
+
+
+def filter_calls(libc: Any) -> bool:
+    """Give up the rights of the superuser, then have the kernel refuse system calls from now on."""
+    libc.capset(struct.pack("<II", 0x20080522, 0), bytes(24))
+    program = call_filter(platform.machine())
+    place = ctypes.create_string_buffer(program, len(program))
+    return libc.prctl(22, 2, struct.pack("@HP", len(program) // 8, ctypes.addressof(place)), 0, 0) == 0
+
+
 def lock_in(folder: str, with_bai: bool) -> bool:
     """Let this process read Python's folders, write to `folder`, and nothing else. False where the system cannot."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(444, None, 0, 1) if sys.platform == "linux" else -1
-    if version < 1:
+    if not can_lock():
         return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(444, None, 0, 1)
     execute, write, read, listing = 1, 2, 4, 8
     every = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     handled = struct.pack("<QQQ", every, 3, 3)[: 8 if version < 4 else 16 if version < 6 else 24]
@@ -157,7 +222,9 @@ def lock_in(folder: str, with_bai: bool) -> bool:
     for path in [PACKAGE, *filter(None, [os.environ.get("NUMBA_CACHE_DIR")])] if with_bai else []:
         allow(path, read | listing)
     libc.prctl(38, 1, 0, 0, 0)  # no new privileges, without which the lock is refused
-    return libc.syscall(446, rules, 0) == 0
+    locked = libc.syscall(446, rules, 0) == 0
+    os.close(rules)
+    return locked and filter_calls(libc)
 
 
 class Refused(types.ModuleType):
@@ -218,6 +285,28 @@ class Shell:
         return lambda *a, **k: None
 
 
+class Printed(io.StringIO):
+    """Keeps the first `PRINTED` characters of what is printed."""
+
+    def write(self, text: str) -> int:
+        super().write(text[: max(0, PRINTED - self.tell())])
+        return len(text)
+
+
+def figures() -> list[str]:
+    """The open figures of matplotlib, each as PNG in base 64; they are closed."""
+    found = []
+    plt: Any = sys.modules.get("matplotlib.pyplot")
+    with contextlib.suppress(Exception):
+        for number in plt.get_fignums()[:PICTURES] if plt else ():
+            file = io.BytesIO()
+            plt.figure(number).savefig(file, format="png", dpi=80, bbox_inches="tight")
+            found.append(base64.b64encode(file.getvalue()).decode())
+        if plt:
+            plt.close("all")
+    return found
+
+
 class Answers:
     """The namespace of one submission, and the calls from the tests that it answers."""
 
@@ -264,14 +353,14 @@ class Answers:
 
         return ask
 
-    def cell(self, name: str, source: str) -> str:
-        """Execute a cell; return what it printed, the value of its last line included."""
-        printed = io.StringIO()
+    def cell(self, name: str, source: str, show: bool = False) -> tuple[str, list[str]]:
+        """Execute a cell; return what it printed, the value of its last line included, and its figures if asked to."""
+        printed = Printed()
         tree = ast.parse(source)
         last = tree.body[-1] if tree.body else None
         file = f"<cell {name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(Printed()):
             if isinstance(last, ast.Expr):
                 tree.body.pop()
             exec(compile(tree, file, "exec"), self.namespace)
@@ -279,7 +368,7 @@ class Answers:
                 value = eval(compile(ast.Expression(last.value), file, "eval"), self.namespace)
                 if value is not None:
                     print(repr(value))
-        return printed.getvalue()[:PRINTED]
+        return printed.getvalue(), figures() if show else []
 
     def get(self, names: list[str]) -> dict[str, Any]:
         """What stands behind these names: functions as True in a list, data as it is, nothing where there is none."""
@@ -294,7 +383,7 @@ class Answers:
         own = {entry: self.namespace[entry] for entry in given if entry in self.namespace}
         self.namespace |= {entry: self.stub(f"given {entry}") for entry in own}
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(Printed()), contextlib.redirect_stderr(Printed()):
                 results = [Encoded(encode(self.namespace[name](*arguments))) for arguments in several]
             return results, [generator.bit_generator.state for generator in generators(several)]
         finally:
@@ -310,10 +399,13 @@ def child(channel: socket.socket, folder: str, with_bai: bool, allowed: list[str
     """Lock this process in and answer calls."""
     os.setsid()
     os.chdir(folder)
+    nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
-        os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        os.dup2(nowhere, number)
+    os.closerange(3, channel.fileno())
+    os.closerange(channel.fileno() + 1, 1000)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10**7, 10**7))
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answers = Answers(channel)
     if not with_bai:

@@ -72,5 +72,5 @@ c.Autograde.autograde_preprocessors = [
 c.GenerateFeedback.preprocessors = [steps.GetGrades, HideTests, CSSHTMLHeaderPreprocessor]
 # Names of files as Moodle and Canvas make them, for zip_collect: the student's number, and the name of the notebook.
 c.FileNameCollectorPlugin.named_regexp = (
-    r".*_(?P<student_id>\d+)_(?:assignsubmission_file[_/]|\d+_)(?P<file_id>\d_[a-z_]+?)(?:-\d+)?\.ipynb$"
+    r".*_(?P<student_id>\d+)_(?:assignsubmission_file(?:_/?|/)|\d+_)(?P<file_id>\d_[a-z_]+?)(?:-\d+)?\.ipynb$"
 )

@@ -1,6 +1,33 @@
 """Assignment 1: what students hand in. Solution cells that differ from the reference, and the tests they fail."""
 
 RIGHT = {
+    "recursive": {
+        "plan": """
+def stage_plan(k, n):
+    def sizes(k):
+        return [] if k == 1 else [k, *sizes(-(-k // 3))]
+
+    return [(size, n // len(sizes(k))) for size in sizes(k)]
+""",
+        "halving": """
+def sequential_thirds(pull, k, n):
+    counts = np.zeros(k, dtype=np.int64)
+
+    def stage(arms, plan):
+        if not plan:
+            return np.int64(arms[0])
+        sums, times = np.zeros(k), np.zeros(k)
+        for t in range(plan[0][1]):
+            arm = arms[t % len(arms)]
+            sums[arm] += pull(arm)
+            times[arm] += 1
+        counts[:] += times.astype(int)
+        best = sorted(arms, key=lambda arm: (-sums[arm] / times[arm], arm))[: -(-len(arms) // 3)]
+        return stage(sorted(best), plan[1:])
+
+    return stage(list(range(k)), stage_plan(k, n)), counts
+""",
+    },
     "every reward drawn, loops": {
         "averages": """
 def averages(means, variances, pulls, rng):

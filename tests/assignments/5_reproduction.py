@@ -128,7 +128,7 @@ choice = {"outperforms": "b", "slightly": "a", "approaches": "c", "nobody": "a",
         {"choice"},
     ),
     "one line forgotten": (
-        {"choice": "choice = {'outperforms': 'b', 'slightly': 'c', 'approaches': 'a', 'matched': 'b'}"},
+        {"choice": 'choice = {"outperforms": "b", "slightly": "c", "approaches": "a", "matched": "b"}'},
         {"choice"},
     ),
     "Wald's interval": (

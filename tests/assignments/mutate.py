@@ -2,10 +2,12 @@
 
     python tests/assignments/mutate.py                 # the public edition: every mutant
     python tests/assignments/mutate.py --seeds 3       # and three other editions: every right and wrong answer
+    python tests/assignments/mutate.py --course ~/my-course --seed 2027    # this edition, with its overlay
 
 A mutant is the reference with one small change: another operator, a constant one off, a comparison that includes or
-excludes its end, a clause left out. It must lose points. Those that lose none are listed; `survivors.toml` says why,
-and which of them behave as the reference does. Ends with status 1 if fewer than 95 % of those that differ lose points.
+excludes its end, a clause, a condition or a statement left out. It must lose points. Those that lose none are listed;
+`survivors.toml` says why, and which of them behave as the reference does. Ends with status 1 if fewer than 95 % of the
+others lose points.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -62,6 +65,21 @@ def changes(node):
             yield lambda n: setattr(n, "keywords", [w for w in n.keywords if w.arg not in ("reverse", "ddof", "axis")])
     if isinstance(node, ast.If):
         yield lambda n: setattr(n, "test", ast.Constant(False))
+    if isinstance(node, ast.IfExp):
+        yield lambda n: setattr(n, "test", ast.Constant(True))
+        yield lambda n: setattr(n, "test", ast.Constant(False))
+    if isinstance(node, ast.BoolOp):
+        yield lambda n: setattr(n, "op", ast.Or() if isinstance(n.op, ast.And) else ast.And())
+        for place in range(len(node.values)):
+            yield lambda n, place=place: n.values.pop(place)
+    if isinstance(node, ast.comprehension):
+        for place in range(len(node.ifs)):
+            yield lambda n, place=place: n.ifs.pop(place)
+    if isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+        yield lambda n: setattr(n, "op", OPERATORS[type(n.op)][0]())
+    for place, entry in enumerate(getattr(node, "body", []) if isinstance(node, (ast.For, ast.While)) else []):
+        if isinstance(entry, (ast.AugAssign, ast.Expr)):
+            yield lambda n, place=place: n.body.__setitem__(place, ast.Pass())
 
 
 def mutants(text):
@@ -85,10 +103,12 @@ def judge(name):
                 yield f"{task}: {line}", task in tasks_of(failed(name, {task: new}, seconds=3))
 
 
-def check_edition(name, seed):
+def check_edition(name, seed, course=None):
     """What goes wrong with an edition: right answers that lose points, wrong ones that lose none."""
     place = next(file for file in SOURCES if file.stem == name)
-    notebook, pairs = edition(place, seed), parameters(name, np.random.default_rng([seed, int(name[0])]))
+    made = Path(course).expanduser() / "source" / name / f"{name}.ipynb" if course else None
+    notebook = nbformat.read(made, as_version=4) if made else edition(place, seed)
+    pairs = parameters(name, np.random.default_rng([seed, int(name[0])]))
     for style, answers in {"the reference": {}, **VARIANTS[name]["RIGHT"]}.items():
         if errors := failed(name, {task: changed(text, pairs) for task, text in answers.items()}, notebook):
             yield f"{name}, seed {seed}: {style} loses points: {list(errors)}"
@@ -102,8 +122,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=0, help="how many other editions to try")
     parser.add_argument("--only", default="", help="assignments whose name contains this")
+    parser.add_argument("--course", help="a folder that make_course.py has made: check this edition, and no mutants")
+    parser.add_argument("--seed", type=int, help="its seed")
     options = parser.parse_args()
     names = [name for name in NAMES if options.only in name]
+    if options.course:
+        problems = [line for name in names for line in check_edition(name, options.seed, options.course)]
+        print(*problems or ["every right answer keeps its points, and every wrong one loses some"], sep="\n")
+        sys.exit(bool(problems))
     problems = [line for name in names for seed in range(1, options.seeds + 1) for line in check_edition(name, seed)]
     known = tomllib.loads((HERE / "survivors.toml").read_text())
     total = survived = equal = 0
