@@ -231,6 +231,29 @@ def test_integrals_lie_between_their_step_sums():
         assert below - 1e-7 <= value <= max(above + 1e-7, rivals.LEAST + 1)
 
 
+def test_rivals_that_change_places_cost_no_digits():
+    """Where not all rivals are present, G turns sharply whenever another one becomes likelier."""
+    from bai.theory import rivals
+
+    rng, turned = np.random.default_rng(6), 0
+    for _ in range(60):
+        count = int(rng.integers(3, 9))
+        size = int(rng.integers(3, count + 1))
+        gaps, high = rng.uniform(0.2, 2, count), 10 ** rng.uniform(-3, 1, count)
+        low = high * rng.choice([0, 0.1, 0.5, 1], count)
+        own = 10 ** rng.uniform(-3, 1)
+        value = rivals.log_rivals(gaps, low, high, (own / 3, own), size)
+        arms, halves, plain = np.array([gaps, low, high]), [], []
+        for side, v in ((-1, own), (1, own / 3)):
+            edges, rest = rivals._edges(math.sqrt(v), arms, side), (arms, 0.0, size - 1, (size + 1) // 2)
+            fine = np.union1d(edges, np.arange(0, 41, 1 / 200))
+            halves.append(rivals.log_half(side, math.sqrt(v), fine, *rest))
+            plain.append(rivals.log_half(side, math.sqrt(v), edges, *rest))
+        assert value == pytest.approx(np.logaddexp(*halves), abs=2e-6)
+        turned += abs(np.logaddexp(*plain) - value) > 1e-5
+    assert turned > 5  # without these points it would be wrong
+
+
 def test_far_tails_of_the_normal_are_right_to_the_last_digits():
     from bai.theory import rivals
 
