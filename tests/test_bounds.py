@@ -431,6 +431,31 @@ def test_mistakes_at_a_fixed_delta_fall_like_the_limit(variances):
     assert out.mistake_rate > 5 * out.standard_error
 
 
+@pytest.mark.parametrize("variances", [[1.0, 1.0], [1.0, 0.25]])
+def test_mistakes_at_a_fixed_delta_lie_in_their_bracket_and_the_bracket_closes(variances):
+    policy = bai.SHAdaVar(bound=bai.variance_bounds.ChiSquare())
+    for n in (20, 100, 400):
+        low, high = theory.starvation_bracket(1.0, variances, n, 0.05, chi_square=True)
+        out = bai.rao_blackwell(policy, bai.GaussianBandits([1.0, 0.0], variances, runs=20_000), n, seed=1)
+        margin = 4.5 * out.standard_error
+        assert low <= out.mistake_rate + margin and out.mistake_rate - margin <= high
+    limit, power = theory.starvation_limit(1.0, variances, 0.05, chi_square=True)
+    low, high = (x * 100_000**power for x in theory.starvation_bracket(1.0, variances, 100_000, 0.05, chi_square=True))
+    assert 0.98 * limit < low <= limit <= high < 1.02 * limit
+
+
+def test_a_tiny_delta_has_the_two_terms_that_are_stated_at_the_best_share():
+    means, variances, n, delta = [0.5, 0.0], [1.0, 0.25], 4000, 1e-19
+    values = []
+    for q in range(2, n // 2):
+        x = math.log(1 / delta) / (q - 1)
+        if x < 0.25:
+            alpha = (1 - 2 * math.sqrt(x)) / (1 + 2 * math.sqrt(x) + 2 * x)
+            values.append((math.exp(-alpha * (n - 2 * q) * 0.25 / (4 * 1.25)) + n * delta**1.25) / 2)
+    assert theory.tiny_delta_bound(means, variances, n, delta) == pytest.approx(min(values), rel=1e-12)
+    assert theory.tiny_delta_bound(means, variances, 300, delta) == 1.0  # the warm-up alone takes more
+
+
 def test_a_floor_gives_an_exponential_bound_near_its_ratio():
     z = 0.01  # a gap of 0.2 in standard deviations
     floor, ratio = theory.best_floor(z)

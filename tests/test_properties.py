@@ -299,7 +299,12 @@ CALLS = {
     "theory.starvation_limit": Call(
         theory.starvation_limit, {"gap": 0.5, "variances": [1.0, 4.0], "delta": 0.25, "chi_square": True}
     ),
+    "theory.starvation_bracket": Call(
+        theory.starvation_bracket,
+        {"gap": 0.5, "variances": [1.0, 4.0], "budget": 100, "delta": 0.25, "chi_square": True},
+    ),
     "theory.best_floor": Call(theory.best_floor, {"z": 0.5}),
+    "theory.tiny_delta_bound": Call(theory.tiny_delta_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.floor_bound": Call(theory.floor_bound, {**ARMS, "budget": 64, "floor": 0.5}, finite),
     "theory.shadavar_failure": Call(
         theory.shadavar_failure,
