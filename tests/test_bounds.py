@@ -149,6 +149,20 @@ def test_no_bound_of_sh_or_shvar_is_below_the_exact_probability(exact):
     assert (finite < -230).sum() > 20 and (finite > -3).sum() > 20  # both ends are there: 1e-100 and 0.05
 
 
+def test_the_bound_of_sh_with_one_proxy_is_not_below_the_exact_probability_nor_the_sharp_bound():
+    rng = np.random.default_rng(7)
+    for case in range(80):
+        size = 4 if case % 4 else 2
+        each = int(rng.integers(1, 60))
+        variances, gaps = 10 ** rng.uniform(-1, 1, size), rng.uniform(0.2, 3, size)
+        gaps[rng.integers(size)] = 0.0
+        means = -gaps * math.sqrt(variances.max() / each * 10 ** rng.uniform(-1, 2))
+        budget = size * theory.stages(size) * each
+        value = theory.sh_bound(means, budget, proxy=variances.max())
+        assert log(value) >= log_mistake("SH", means, variances, budget)
+        assert value >= theory.sh_gaussian_bound(means, variances, budget)
+
+
 def test_the_sharp_bounds_are_close_to_the_exact_probability(exact):
     excess = {
         policy: [log(BOUNDS[policy][0](*problem)) - truth[policy] for problem, truth in exact if truth[policy] > -650]
