@@ -142,7 +142,7 @@ def _edges(spread: float, rivals: np.ndarray, side: int, swaps: ArrayLike = ()) 
             width = np.sqrt(v) / spread
             sharp = (v > 0) & (width < 0.5)
             edges += [(turns + direction * c * width)[sharp] for c in (2, 8, 38)]
-    edges.append(side * np.asarray(swaps, float) / spread)
+    edges += [side * np.asarray(swaps, float) / spread]
     return np.unique(np.clip(np.hstack(edges), 0, reach))
 
 
