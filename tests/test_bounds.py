@@ -149,6 +149,20 @@ def test_no_bound_of_sh_or_shvar_is_below_the_exact_probability(exact):
     assert (finite < -230).sum() > 20 and (finite > -3).sum() > 20  # both ends are there: 1e-100 and 0.05
 
 
+def test_the_bound_of_sh_with_one_proxy_is_not_below_the_exact_probability_nor_the_sharp_bound():
+    rng = np.random.default_rng(7)
+    for case in range(80):
+        size = 4 if case % 4 else 2
+        each = int(rng.integers(1, 60))
+        variances, gaps = 10 ** rng.uniform(-1, 1, size), rng.uniform(0.2, 3, size)
+        gaps[rng.integers(size)] = 0.0
+        means = -gaps * math.sqrt(variances.max() / each * 10 ** rng.uniform(-1, 2))
+        budget = size * theory.stages(size) * each
+        value = theory.sh_bound(means, budget, proxy=variances.max())
+        assert log(value) >= log_mistake("SH", means, variances, budget)
+        assert value >= theory.sh_gaussian_bound(means, variances, budget)
+
+
 def test_the_sharp_bounds_are_close_to_the_exact_probability(exact):
     excess = {
         policy: [log(BOUNDS[policy][0](*problem)) - truth[policy] for problem, truth in exact if truth[policy] > -650]
@@ -229,6 +243,29 @@ def test_integrals_lie_between_their_step_sums():
                 sums.append(np.logaddexp.reduce(mass + pick(steps[1:], steps[:-1])))
         below, above = np.logaddexp(sums[0], sums[2]), np.logaddexp(sums[1], sums[3])
         assert below - 1e-7 <= value <= max(above + 1e-7, rivals.LEAST + 1)
+
+
+def test_rivals_that_change_places_cost_no_digits():
+    """Where not all rivals are present, G turns sharply whenever another one becomes likelier."""
+    from bai.theory import rivals
+
+    rng, turned = np.random.default_rng(6), 0
+    for _ in range(60):
+        count = int(rng.integers(3, 9))
+        size = int(rng.integers(3, count + 1))
+        gaps, high = rng.uniform(0.2, 2, count), 10 ** rng.uniform(-3, 1, count)
+        low = high * rng.choice([0, 0.1, 0.5, 1], count)
+        own = 10 ** rng.uniform(-3, 1)
+        value = rivals.log_rivals(gaps, low, high, (own / 3, own), size)
+        arms, halves, plain = np.array([gaps, low, high]), [], []
+        for side, v in ((-1, own), (1, own / 3)):
+            edges, rest = rivals._edges(math.sqrt(v), arms, side), (arms, 0.0, size - 1, (size + 1) // 2)
+            fine = np.union1d(edges, np.arange(0, 41, 1 / 200))
+            halves.append(rivals.log_half(side, math.sqrt(v), fine, *rest))
+            plain.append(rivals.log_half(side, math.sqrt(v), edges, *rest))
+        assert value == pytest.approx(np.logaddexp(*halves), abs=2e-6)
+        turned += abs(np.logaddexp(*plain) - value) > 1e-5
+    assert turned > 5  # without these points it would be wrong
 
 
 def test_far_tails_of_the_normal_are_right_to_the_last_digits():
@@ -391,7 +428,7 @@ def test_every_reading_of_delta_refutes_the_printed_theorem_3():
     gap, n, delta, size = 0.5, 20_000, 0.25 / 20_000, 2
     assert theory.theorem_3_condition(size, n, delta)
     lower = [theory.starvation_bound(gap, n, d) for d in (size * n * delta, delta, delta / (size * n))]
-    assert lower == pytest.approx([4.0e-9, 9.6e-92, 4.7e-161], rel=0.05)
+    assert lower == pytest.approx([4.0e-9, 9.6e-92, 4.7e-161], rel=0.05, abs=0)
     printed = theory.theorem_3_bound([gap, 0.0], [1.0, 1.0], n, delta, printed=True)  # log(Kn/δ) in α: the weakest
     assert min(lower) > 1e60 * printed
     for d, low in zip((delta, delta / (size * n)), lower[1:], strict=True):
@@ -406,6 +443,31 @@ def test_mistakes_at_a_fixed_delta_fall_like_the_limit(variances):
     out = bai.rao_blackwell(policy, arms, 1000, seed=1)
     assert abs(out.mistake_rate - limit * 1000**-power) < 5 * out.standard_error
     assert out.mistake_rate > 5 * out.standard_error
+
+
+@pytest.mark.parametrize("variances", [[1.0, 1.0], [1.0, 0.25]])
+def test_mistakes_at_a_fixed_delta_lie_in_their_bracket_and_the_bracket_closes(variances):
+    policy = bai.SHAdaVar(bound=bai.variance_bounds.ChiSquare())
+    for n in (20, 100, 400):
+        low, high = theory.starvation_bracket(1.0, variances, n, 0.05, chi_square=True)
+        out = bai.rao_blackwell(policy, bai.GaussianBandits([1.0, 0.0], variances, runs=20_000), n, seed=1)
+        margin = 4.5 * out.standard_error
+        assert low <= out.mistake_rate + margin and out.mistake_rate - margin <= high
+    limit, power = theory.starvation_limit(1.0, variances, 0.05, chi_square=True)
+    low, high = (x * 100_000**power for x in theory.starvation_bracket(1.0, variances, 100_000, 0.05, chi_square=True))
+    assert 0.98 * limit < low <= limit <= high < 1.02 * limit
+
+
+def test_a_tiny_delta_has_the_two_terms_that_are_stated_at_the_best_share():
+    means, variances, n, delta = [0.5, 0.0], [1.0, 0.25], 4000, 1e-19
+    values = []
+    for q in range(2, n // 2):
+        x = math.log(1 / delta) / (q - 1)
+        if x < 0.25:
+            alpha = (1 - 2 * math.sqrt(x)) / (1 + 2 * math.sqrt(x) + 2 * x)
+            values.append((math.exp(-alpha * (n - 2 * q) * 0.25 / (4 * 1.25)) + n * delta**1.25) / 2)
+    assert theory.tiny_delta_bound(means, variances, n, delta) == pytest.approx(min(values), rel=1e-9, abs=0)
+    assert theory.tiny_delta_bound(means, variances, 300, delta) == 1.0  # the warm-up alone takes more
 
 
 def test_a_floor_gives_an_exponential_bound_near_its_ratio():

@@ -264,6 +264,39 @@ def test_learned_variances_are_bounded_in_300_problems():
     assert told > 100 and min(logs) < -230 and max(logs) > -5
 
 
+def test_two_arms_at_a_fixed_delta_are_bounded_in_300_problems():
+    rng, told = np.random.default_rng(25), 0
+    for case in range(300):
+        delta = (0.05, 0.3, 0.7)[case % 3]
+        warm_up = theory.warmup_pulls(delta)
+        n = int(rng.integers(2 * warm_up + 1, 70))
+        means, variances = random_arms(rng, 2, n, 0.5, 3.0)
+        best = int(means.argmax())
+        gap, variances = float(np.ptp(means)), variances[[best, 1 - best]]
+        truth = learned(delta, 70).log_mistake(gap, variances, n)
+        low, high = theory.starvation_bracket(gap, variances, n, delta)
+        assert hold(high, truth), (gap, variances, n, delta)
+        assert low <= high
+        told += high < 0.1
+    assert told > 60
+
+
+def test_a_tiny_delta_is_bounded_in_300_problems():
+    rng, told = np.random.default_rng(26), 0
+    for case in range(300):
+        size = 2 if case % 4 else 3 + case // 4 % 3
+        delta = (0.05, 0.3, 0.7)[case % 3]
+        stage_budget = 69 if case % 5 else 2 * theory.warmup_pulls(delta) + 1
+        means, variances = random_arms(rng, size, stage_budget, 0.5, 3.2)
+        truth = log_last_stage(learned(delta, 70), means, variances, stage_budget)
+        n = theory.stages(size) * stage_budget
+        bound = theory.tiny_delta_bound(means, variances, n, delta)
+        assert hold(bound, truth), (means, variances, stage_budget, delta)
+        assert bound >= theory.shadavar_bound(means, variances, n, delta)
+        told += bound < 0.9
+    assert told > 10
+
+
 def test_floors_are_bounded_in_300_problems():
     rng, logs, told = np.random.default_rng(22), [], 0
     for case in range(300):

@@ -215,7 +215,7 @@ def test_the_upper_bound_is_the_stated_formula():
     means, variances, budget = [0.0, -0.5, -0.5, -5.0], [1.0, 1.0, 1.0, 100.0], 9001
     exponent = (3000 - 4 + 1) / (4 * 16)
     assert theory.halvevar_bound(means, variances, budget) == pytest.approx(
-        math.e * 3 * exponent * math.exp(-exponent / 2)
+        math.e * 3 * exponent * math.exp(-exponent / 2), rel=1e-6, abs=0
     )
 
 

@@ -280,7 +280,7 @@ CALLS = {
     "theory.lemma_5_alpha": Call(theory.lemma_5_alpha, {"n_arms": 2, "stage_budget": [64, 100], "delta": 0.25}, finite),
     "theory.lemma_5_pulls": Call(theory.lemma_5_pulls, {**STAGE, "delta": 0.25}, finite),
     "theory.h2": Call(theory.h2, {"means": ARMS["means"]}, not_nan),
-    "theory.sh_bound": Call(theory.sh_bound, {"means": ARMS["means"], "budget": [64, 100]}, finite),
+    "theory.sh_bound": Call(theory.sh_bound, {"means": ARMS["means"], "budget": [64, 100], "proxy": 0.5}, finite),
     "theory.lemma_3_bound": Call(theory.lemma_3_bound, {"gap": 0.5, **STAGE}, finite),
     "theory.theorem_1_bound": Call(theory.theorem_1_bound, {**PROBLEM, "printed": True}, finite),
     "theory.theorem_2_bound": Call(theory.theorem_2_bound, {**PROBLEM, "printed": True}, not_nan),
@@ -306,7 +306,12 @@ CALLS = {
     "theory.starvation_limit": Call(
         theory.starvation_limit, {"gap": 0.5, "variances": [1.0, 4.0], "delta": 0.25, "chi_square": True}
     ),
+    "theory.starvation_bracket": Call(
+        theory.starvation_bracket,
+        {"gap": 0.5, "variances": [1.0, 4.0], "budget": 100, "delta": 0.25, "chi_square": True},
+    ),
     "theory.best_floor": Call(theory.best_floor, {"z": 0.5}),
+    "theory.tiny_delta_bound": Call(theory.tiny_delta_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.floor_bound": Call(theory.floor_bound, {**ARMS, "budget": 64, "floor": 0.5}, finite),
     "theory.shadavar_failure": Call(
         theory.shadavar_failure,

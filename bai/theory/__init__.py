@@ -49,7 +49,14 @@ from .halving_bounds import sh_gaussian_bound, shvar_bound
 from .keep_bounds import keep_bound, shadavar_keep_bound
 from .rivals import elimination_probability
 from .shadavar_bounds import shadavar_bound, shadavar_failure
-from .starvation import best_floor, floor_bound, starvation_bound, starvation_limit
+from .starvation import (
+    best_floor,
+    floor_bound,
+    starvation_bound,
+    starvation_bracket,
+    starvation_limit,
+    tiny_delta_bound,
+)
 from .variance_bounds import lemma_2_thresholds, lemma_5_alpha, lemma_5_pulls, variance_ucb
 from .variance_halving import (
     halvevar_bound,
@@ -69,7 +76,7 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "elimination_probability", "sh_gaussian_bound", "shvar_bound",
     "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "bounded_bound",
     "transition_cost", "cheapest_path", "exponent", "exponent_bracket", "path_bounds",
-    "starvation_bound", "starvation_limit", "best_floor", "floor_bound",
+    "starvation_bound", "starvation_limit", "starvation_bracket", "best_floor", "floor_bound", "tiny_delta_bound",
     "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",
     "halvevar_bound", "halvevar_mistakes",
 ]  # fmt: skip

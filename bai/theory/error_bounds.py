@@ -36,8 +36,10 @@ def h2(means: ArrayLike) -> float:
         return float((np.arange(2, means.size + 1) / (means[0] - means[1:]) ** 2).max())
 
 
-def sh_bound(means: ArrayLike, budget: ArrayLike) -> float | np.ndarray:
-    """Return 3 log₂K exp[-n/(8 H₂ log₂K)], the bound for SH on rewards in [0, 1] (equation 1, *printed*).
+def sh_bound(means: ArrayLike, budget: ArrayLike, proxy: float = 0.5) -> float | np.ndarray:
+    """Return 3 log₂K exp[-n/(16 σ² H₂ log₂K)], a bound for SH if all arms have the variance proxy σ² (*printed*).
+
+    It holds if K is a power of two and n a multiple of K log₂K. With σ² = 1/2 it is equation 1 of the paper.
 
     Parameters
     ----------
@@ -45,16 +47,21 @@ def sh_bound(means: ArrayLike, budget: ArrayLike) -> float | np.ndarray:
         Mean rewards with a unique best arm.
     budget : int or array of int
         n, at least 1.
+    proxy : float
+        σ², above 0: for Gaussian arms with unequal variances the largest of them.
 
     Examples
     --------
     >>> round(sh_bound([1.0, 0.5, 0.5, 0.5], 1000), 5)
     0.12069
+    >>> round(sh_bound([1.0, 0.5, 0.5, 0.5], 1000, proxy=0.25), 5)
+    0.00243
     """
-    means = checks.arms("means", means)
+    means, proxy = checks.arms("means", means), checks.positive("proxy", proxy)
     least_gap(means)
     log2_arms = math.log2(means.size)
-    return float_or_array(3 * log2_arms * np.exp(-checks.integers("budget", budget, 1) / (8 * h2(means) * log2_arms)))
+    scale = 16 * proxy * h2(means) * log2_arms
+    return float_or_array(3 * log2_arms * np.exp(-checks.integers("budget", budget, 1) / scale))
 
 
 def lemma_3_bound(gap: float, variances: ArrayLike, stage_budget: ArrayLike) -> float | np.ndarray:

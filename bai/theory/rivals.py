@@ -20,6 +20,7 @@ from .arguments import least_gap
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 NEGLIGIBLE = 45.0  # what is smaller than the largest value by a factor of e^45 is left out
 LEAST = -760.0  # no float is as small as e^-760, so smaller values need no digits
+REACH = 41.0  # φ is below e^-800 from there on
 SMOOTH = 3.0  # a panel is halved until the integrand varies by no more than a factor of e^3 in it
 
 
@@ -127,9 +128,12 @@ def log_half(sign, spread, edges, rivals, factor, present, survivors):
     return best + math.log(total) if total > 0 else LEAST
 
 
-def _edges(spread: float, rivals: np.ndarray, side: int) -> np.ndarray:
-    """Return where G may jump or turn sharply: where a rival has to do exactly as well as its mean, and around it."""
-    (gaps, low, high), reach = rivals, 41.0  # φ is below e^-800 from there on
+def _edges(spread: float, rivals: np.ndarray, side: int, swaps: ArrayLike = ()) -> np.ndarray:
+    """Return where G may jump or turn sharply: where a rival has to do exactly as well as its mean, and around it.
+
+    Also the levels in `swaps`, where one of the likeliest rivals is replaced by another.
+    """
+    (gaps, low, high), reach = rivals, REACH
     edges = [0.0, reach]
     if side < 0:
         turns = gaps / spread
@@ -138,7 +142,32 @@ def _edges(spread: float, rivals: np.ndarray, side: int) -> np.ndarray:
             width = np.sqrt(v) / spread
             sharp = (v > 0) & (width < 0.5)
             edges += [(turns + direction * c * width)[sharp] for c in (2, 8, 38)]
+    edges += [side * np.asarray(swaps, float) / spread]
     return np.unique(np.clip(np.hstack(edges), 0, reach))
+
+
+def _swaps(rivals: np.ndarray, present: int, spread: float) -> np.ndarray:
+    """Return the levels t, within reach, at which one of the likeliest rivals is replaced by another.
+
+    The chance Q((t + Δ)/√v) falls with (t + Δ)/√v, a straight line in t; two of these lines cross at most once.
+    """
+    distinct, copies = np.unique(rivals.T, axis=0, return_counts=True)
+    gaps, low, high = distinct.T
+    found = [np.empty(0)]
+    for v, climbs in ((high, True), (low, False)):
+        root = np.sqrt(v)
+        for i in range(gaps.size):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                t = (gaps * root[i] - gaps[i] * root) / (root - root[i])
+                same = (v > 0) & (v[i] > 0) & ((t + gaps > 0) == climbs) & ((t + gaps[i] > 0) == climbs)
+                t = t[same & (np.abs(t) < REACH * spread) & (np.arange(gaps.size) > i)]
+                x = t[:, None] + gaps
+                lines = np.where(x > 0, x / np.sqrt(high), np.where(x < 0, x / np.sqrt(low), 0.0))
+            apart = lines - lines[:, [i]]
+            near = 1e-9 * (1 + np.abs(lines[:, [i]]))
+            before, after = ((apart < sign * near) @ copies for sign in (-1, 1))
+            found.append(t[(before < present) & (present < after)])
+    return np.concatenate(found)
 
 
 def log_rivals(gaps: np.ndarray, low: np.ndarray, high: np.ndarray, best: tuple[float, float], size: int) -> float:
@@ -149,9 +178,10 @@ def log_rivals(gaps: np.ndarray, low: np.ndarray, high: np.ndarray, best: tuple[
     is the probability itself.
     """
     halves, rivals = [], np.array([gaps, low, high])
+    swaps = _swaps(rivals, size - 1, math.sqrt(best[1])) if size <= gaps.size else ()
     for side, v in ((-1, best[1]), (1, best[0])):
         spread = math.sqrt(v)
-        edges = _edges(spread, rivals, side) if spread > 0 else np.zeros(1)
+        edges = _edges(spread, rivals, side, swaps) if spread > 0 else np.zeros(1)
         halves.append(log_half(side, spread, edges, rivals, 0.0, size - 1, (size + 1) // 2))
     return min(0.0, float(np.logaddexp(*halves)))
 
