@@ -18,6 +18,7 @@ try:
     import matplotlib.pyplot as plt
     from cycler import cycler
     from matplotlib.axes import Axes
+    from matplotlib.backend_bases import FigureCanvasBase
 except ModuleNotFoundError:
     raise checks.not_installed("bai.plots", "matplotlib", extra="plots") from None
 
@@ -92,6 +93,9 @@ def panels(columns: int, rows: int = 1, height: float = 3.2, sharex: bool = Fals
     height = checks.number("height", height, above=1, below=20)
     sharex, sharey = checks.flag("sharex", sharex), checks.flag("sharey", sharey)
     figure = plt.figure(figsize=(PANEL_WIDTH * columns, height * rows), layout="constrained")
+    if type(figure.canvas).draw_idle is FigureCanvasBase.draw_idle:
+        # Whenever a shared scale changes, the parts ask for a drawing. Without a window it would be made each time.
+        figure.canvas.draw_idle = lambda *args, **kwargs: None
     axes: list[Axes] = []
     for number, part in enumerate(figure.subfigures(rows, columns, squeeze=False).flat):
         part.set_facecolor("none")

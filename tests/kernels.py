@@ -17,7 +17,7 @@ import pandas
 from jupyter_client.provisioning import local_provisioner
 
 ROOT = Path(__file__).resolve().parent.parent
-LOADED = ["bai", "ipykernel.kernelapp", "matplotlib.pyplot"]
+LOADED = ["bai", "ipykernel.kernelapp", "matplotlib.pyplot", "scipy.stats"]
 usual_launch = local_provisioner.launch_kernel
 servers = multiprocessing.get_context("forkserver")
 

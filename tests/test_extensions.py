@@ -16,6 +16,7 @@ import formulas  # noqa: E402
 import identity  # noqa: E402
 import policies  # noqa: E402
 import previews  # noqa: E402
+import quicker  # noqa: E402
 from docutils import nodes  # noqa: E402
 
 TYPESET = {
@@ -108,3 +109,11 @@ def test_names_of_policies_are_set_apart_and_calls_and_other_code_are_left_alone
     assert policies.in_html('<p title="SH">SH <code>SH</code> <pre>SH</pre></p>') == (
         f'<p title="SH">{name} {name} <pre>SH</pre></p>'
     )
+
+
+def test_pages_are_read_once_for_all_references_by_number_and_the_rest_of_the_environment_is_sphinxs_own():
+    read = []
+    env = SimpleNamespace(get_doctree=lambda name: read.append(name) or nodes.paragraph(name), config="its own")
+    once = quicker.ReadOnce(env)
+    assert once.get_doctree("a") is once.get_doctree("a") is not once.get_doctree("b")
+    assert read == ["a", "b"] and once.config == "its own"

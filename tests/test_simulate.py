@@ -308,3 +308,16 @@ def test_a_name_that_is_not_of_the_package_has_a_style_of_its_own_and_always_the
     assert style["marker"] not in {cls.style["marker"] for cls in bai.REGISTRY + bai.FIELD}
     assert sorted(style) == ["color", "linestyle", "marker"]
     plt.figure().gca().plot([0, 1], [0, 1], **style)
+
+
+def test_panels_that_share_a_scale_are_not_drawn_before_they_are_shown():
+    """matplotlib would draw the figure anew at every change of a scale that two parts of it share."""
+    left, right = plots.panels(2, sharey=True)
+    drawn = []
+    figure = left.get_figure(root=True)
+    figure.draw = lambda renderer: drawn.append(renderer)
+    for ax in (left, right):
+        ax.plot([0, 1], [0, 3])
+        ax.set_ylim(0, 2)
+    assert drawn == [] and right.get_ylim() == (0, 2)
+    plt.close(figure)
