@@ -180,7 +180,7 @@ def stored_files():
 def test_wheel_holds_the_package_and_nothing_else(built):
     names = set(zipfile.ZipFile(built[0]).namelist())
     assert {name for name in names if ".dist-info/" not in name} == stored_files()
-    assert {"bai/py.typed", "bai/data/movielens.npz", "bai/book/data/leaderboard.csv"} <= names
+    assert {"bai/py.typed", "bai/data/movielens.npz", "bai/book/data/leaderboard/bernoulli.csv"} <= names
     licences = {name.partition(".dist-info/licenses/")[2] for name in names}
     assert {"LICENSE", "LICENSE-data.md"} <= licences
 

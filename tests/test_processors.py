@@ -38,11 +38,11 @@ print(json.dumps({
 PROGRAM = """
 import hashlib
 import bai
-from bai.book import leaderboard
+from bai.book import families
 
 digest = hashlib.sha256()
 problems = {"movies": bai.movielens(64, 100, seed=1), "distinct": bai.movielens(16, 20, seed=2, repeats=False)}
-problems |= {name: family.make(60, 1) for name, family in leaderboard.FAMILIES.items()}
+problems |= {name: family.make(60, 1) for name, family in families.at_hand().items()}
 for name, bandits in problems.items():
     for array in ("means", "variances"):
         digest.update(getattr(bandits, array).tobytes())

@@ -28,11 +28,13 @@ from .judgements import alpaca, captions
 LARGEST_POWER = 10  # units lie between 2^-10 and 2^10
 QUANTILES = (np.arange(1000) + 0.5) / 1000
 
+Make = Callable[[int, int], Bandits]  # from the number of runs and a seed
+
 
 class Family(NamedTuple):
     """A kind of problem: how to make R runs of it from a seed, with which budgets to play it, and what it is."""
 
-    make: Callable[[int, int], Bandits]
+    make: Make
     budgets: tuple[int, ...]
     about: str
 
@@ -82,7 +84,7 @@ def equal_variances(runs: int, seed: int) -> GaussianBandits:
     return GaussianBandits(means, np.full(means.shape, 0.3))
 
 
-def coins(best: int, lowest: int, highest: int, n_arms: int = 32):
+def coins(best: int, lowest: int, highest: int, n_arms: int = 32) -> Make:
     """Return a maker of arms that pay 1 or 0; the best pays in so many of 1000 pulls, the others in fewer."""
 
     def make(runs: int, seed: int) -> BernoulliBandits:
@@ -93,12 +95,12 @@ def coins(best: int, lowest: int, highest: int, n_arms: int = 32):
     return make
 
 
-def fixed_coins(*chances: float):
+def fixed_coins(*chances: float) -> Make:
     """Return a maker of arms that pay 1 with fixed chances."""
     return lambda runs, seed: BernoulliBandits(chances, runs=runs)
 
 
-def resampled(table: np.ndarray):
+def resampled(table: np.ndarray) -> Make:
     """Return a maker whose arms are all rows of a table."""
     return lambda runs, seed: TableBandits(table, np.tile(np.arange(len(table)), (runs, 1)))
 
@@ -122,7 +124,7 @@ def two_arms(runs: int, seed: int) -> GaussianBandits:
     return GaussianBandits(np.tile([0.3, 0.0], (runs, 1)), 4.0 ** rng.uniform(-2, 1, (runs, 2)))
 
 
-def random_means(n_arms: int):
+def random_means(n_arms: int) -> Make:
     """Return a maker of Gaussian arms with standard normal means and variances between 0.5 and 2."""
 
     def make(runs: int, seed: int) -> GaussianBandits:
