@@ -57,7 +57,6 @@ ONE = rf"\b(?P<count>\d+|{WORD})"
 COUNTED = {  # what pages state about the book's own lists, and what it must be
     rf"{ONE}\s+(?:policies|strategies|algorithms|of\s+them)\s+on\s+\S+\s+kinds\s+of\s+problems": "leaderboard.POLICIES",
     rf"{ONE}\s+(?:kinds\s+of\s+problems|problem\s+families)": "leaderboard.FAMILIES",
-    rf"(?:draw|^)\s*{ONE}\s+families": "leaderboard.FAMILIES",
     rf"(?:plays|all|the)\s+{ONE}\s+(?:algorithms|policies)(?=\s+(?:on\s+two|at\s+its|are\s+those)|,\s+5,000)": (
         "paper.policies()"
     ),

@@ -47,12 +47,17 @@ def in_random_units(bandits: Bandits, seed: int) -> RescaledBandits:
     Examples
     --------
     >>> coins = in_random_units(BernoulliBandits([0.5, 0.25], runs=4), seed=3)
-    >>> coins.units[:, 0], coins.levels[:, 0] / coins.units[:, 0]
-    (array([128.   ,   0.5  ,   0.5  ,   0.125]), array([1., 1., 0., 0.]))
+    >>> coins.units[:, 0].tolist(), (coins.levels[:, 0] / coins.units[:, 0]).tolist()
+    ([1024.0, 0.03125, 4.0, 0.25], [1.0, 0.0, 0.0, 0.0])
     """
     rng = np.random.default_rng([seed, 1])
-    units = 2.0 ** rng.integers(-LARGEST_POWER, LARGEST_POWER, bandits.runs, endpoint=True)
+    units = np.ldexp(1.0, rng.integers(-LARGEST_POWER, LARGEST_POWER, bandits.runs, endpoint=True))
     return RescaledBandits(bandits, units, units * rng.integers(0, 1, bandits.runs, endpoint=True))
+
+
+def on_grid(values: np.ndarray) -> np.ndarray:
+    """Return the values as multiples of 2^-30: the last bits of powers differ between processors."""
+    return np.round(values * 2**30) / 2**30
 
 
 # --- makers ----------------------------------------------------------------------------------------------
@@ -116,12 +121,12 @@ def heavy_tailed() -> np.ndarray:
 def skewed() -> np.ndarray:
     """Log-normal rewards of 16 arms: 1000 quantiles, means from 1 down to 0.4, higher means with more noise."""
     quantiles = np.exp(0.75 * ndtri(QUANTILES))
-    return np.linspace(1, 0.4, 16)[:, None] * quantiles / quantiles.mean()
+    return on_grid(np.linspace(1, 0.4, 16)[:, None] * quantiles / quantiles.mean())
 
 
 def two_arms(runs: int, seed: int) -> GaussianBandits:
     rng = np.random.default_rng(seed)
-    return GaussianBandits(np.tile([0.3, 0.0], (runs, 1)), 4.0 ** rng.uniform(-2, 1, (runs, 2)))
+    return GaussianBandits(np.tile([0.3, 0.0], (runs, 1)), on_grid(4.0 ** rng.uniform(-2, 1, (runs, 2))))
 
 
 def random_means(n_arms: int) -> Make:
@@ -129,7 +134,8 @@ def random_means(n_arms: int) -> Make:
 
     def make(runs: int, seed: int) -> GaussianBandits:
         rng = np.random.default_rng(seed)
-        return GaussianBandits(rng.normal(size=(runs, n_arms)), 2.0 ** rng.uniform(-1, 1, (runs, n_arms)))
+        means, powers = rng.normal(size=(runs, n_arms)), rng.uniform(-1, 1, (runs, n_arms))
+        return GaussianBandits(means, on_grid(2.0**powers))
 
     return make
 
@@ -140,14 +146,14 @@ def slippage(runs: int, seed: int) -> GaussianBandits:
 
 def monotone(runs: int, seed: int) -> GaussianBandits:
     """Ten means in steps of 0.25; in every run variances rise or fall along them, from 0.25 to 4."""
-    rise = 2.0 ** np.linspace(-2, 2, 10)
+    rise = on_grid(2.0 ** np.linspace(-2, 2, 10))
     falls = np.random.default_rng(seed).random(runs) < 0.5
     return GaussianBandits(np.tile(np.linspace(2.25, 0, 10), (runs, 1)), np.where(falls[:, None], rise[::-1], rise))
 
 
 def three_decades(runs: int, seed: int) -> GaussianBandits:
     rng = np.random.default_rng(seed)
-    return GaussianBandits(rng.random((runs, 32)), 10.0 ** rng.uniform(-2, 1, (runs, 32)))
+    return GaussianBandits(rng.random((runs, 32)), on_grid(10.0 ** rng.uniform(-2, 1, (runs, 32))))
 
 
 def near_ties(runs: int, seed: int) -> GaussianBandits:

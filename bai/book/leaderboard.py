@@ -256,7 +256,7 @@ def stored() -> pd.DataFrame:
     --------
     >>> table = stored()
     >>> table["family"].nunique(), table["runs"].unique().tolist()
-    (26, [20000])
+    (25, [20000])
     """
     return read(SHIPPED)
 
