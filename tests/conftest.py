@@ -11,5 +11,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))
 @pytest.fixture(scope="session")
 def browser():
     make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
+    if not make_pdf.CHROMIUM:
+        pytest.skip("no chromium on this machine")
     with make_pdf.chromium() as browser:
         yield browser

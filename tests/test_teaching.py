@@ -70,20 +70,18 @@ def test_goals_are_mapped_to_all_tasks_of_all_assignments():
         assert f"(sec-quiz-{name.replace('_', '-')})=\n## {title(BOOK[f'chapters/{name}'])}\n" in page, name
 
 
-def opened(text, tmp_path, use):
+def opened(browser, text, tmp_path, use):
     """What `use` finds on a page that lies in a file, in a browser without network."""
-    sys.path.append(str(ROOT / "tools"))
-    make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
-    if not make_pdf.CHROMIUM:
-        pytest.skip("no chromium on this machine")
     (tmp_path / "page.html").write_text(f"<!doctype html>{text}", encoding="utf-8")
-    with make_pdf.chromium() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    try:
         page.goto((tmp_path / "page.html").as_uri())
         return use(page)
+    finally:
+        page.close()
 
 
-def test_a_quiz_marks_itself_in_a_file_without_server(tmp_path):
+def test_a_quiz_marks_itself_in_a_file_without_server(browser, tmp_path):
     quiz = quizzes()["setting"]
     script = (ROOT / "_static" / "quiz.js").read_text(encoding="utf-8")
 
@@ -99,10 +97,11 @@ def test_a_quiz_marks_itself_in_a_file_without_server(tmp_path):
             assert page.locator(".quiz-answer").all_inner_texts() == reasons
         return page.url
 
-    assert opened(f"{quiz_html('setting', quiz)}<script>{script}</script>", tmp_path, answer).startswith("file:")
+    text = f"{quiz_html('setting', quiz)}<script>{script}</script>"
+    assert opened(browser, text, tmp_path, answer).startswith("file:")
 
 
-def test_keys_turn_the_slides_and_long_ones_fit(tmp_path):
+def test_keys_turn_the_slides_and_long_ones_fit(browser, tmp_path):
     style, script = ((ROOT / "_ext" / f"slides.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     body = "".join(f"<section>{slide}</section>" for slide in [*slides(BOOK["chapters/analysis"]), "long " * 400])
     text = SLIDES.format(title="", mathjax="", slides=body, style=style, script=script)
@@ -120,7 +119,7 @@ def test_keys_turn_the_slides_and_long_ones_fit(tmp_path):
         assert page.url.endswith(f"#{count - 1}")
         return heights
 
-    assert max(opened(text, tmp_path, turn)) <= 720
+    assert max(opened(browser, text, tmp_path, turn)) <= 720
 
 
 def test_reading_times_count_the_words_before_the_exercises():
