@@ -202,6 +202,17 @@ def test_thompson_sampling_tosses_a_fair_coin_and_gives_up_the_search_after_1000
     assert (bai.simulate(bai.TTTS(), bandits, 103, seed=4).pulls == [101, 1, 1]).all()
 
 
+def test_a_challenger_that_takes_hundreds_of_draws_is_found_alike():
+    # After one pull each the rival leads in 6 of 1,000 draws: it is found with 1,000, and hardly ever with 20.
+    bandits = bai.ReplayBandits(np.tile([[3.5], [0.0]], (20, 1, 8)), [[3.5, 0.0]] * 20, np.ones((20, 2)))
+    found = {}
+    for policy in (bai.TTTS(), bai.TTTS(draws=20)):
+        fast, plain = (bai.simulate(policy, bandits, 4, seed=5, plain=plain) for plain in (False, True))
+        assert np.array_equal(fast.pulls, plain.pulls)
+        found[policy.draws] = (fast.pulls[:, 1] > 1).sum()
+    assert found[1000] > 10 > found[20]
+
+
 def test_the_leader_of_thompson_sampling_leads_as_often_as_it_is_likely_to_be_the_best():
     # One pull each, then one more: a leader by half of all draws, the only rival by the other half.
     stacks = np.tile([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], (20_000, 1, 1))

@@ -231,7 +231,7 @@ CALLS = {
     "EBTCEpsilon": Call(bai.EBTCEpsilon, {"variances": "estimated", "epsilon": 0.5}, a_policy),
     "TTUCB": Call(bai.TTUCB, {"variances": "estimated"}, a_policy),
     "T3C": Call(bai.T3C, {"variances": "estimated", "seed": 3}, a_policy),
-    "TTTS": Call(bai.TTTS, {"variances": "estimated", "seed": 3}, a_policy),
+    "TTTS": Call(bai.TTTS, {"variances": "estimated", "seed": 3, "draws": 20}, a_policy),
     "Neyman": Call(bai.Neyman, {"first": 3}, a_policy),
     "UCBE": Call(bai.UCBE, {"complexity": 4.0}, a_policy),
     "UGapEb": Call(bai.UGapEb, {"complexity": 4.0}, a_policy),

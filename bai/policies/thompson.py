@@ -33,13 +33,11 @@ from .luck import (
     plain_pick,
 )
 
-MOST_DRAWS = 1000  # in search of a challenger
-
 # --- the plain version -----------------------------------------------------------------------------------
 
 
-def sample_leaders(progress: Progress, budget: int, key: int, variances: Sequence[float], resample: bool) -> Steps:
-    """T3C, and with `resample` TTTS. Without `variances` they are estimated."""
+def sample_leaders(progress: Progress, budget: int, key: int, variances: Sequence[float], draws: int) -> Steps:
+    """T3C, and TTTS with the most `draws` in search of a challenger. Without `variances` they are estimated."""
     arms = range(len(progress.tally.count))
 
     def noise(tally: Tally, arm: int) -> float:
@@ -55,9 +53,9 @@ def sample_leaders(progress: Progress, budget: int, key: int, variances: Sequenc
         coin, _ = plain_branch(key, PER_PULL * sum(tally.count) + PER_PULL - 1)
         if coin & 1:
             return leader
-        if not resample:
+        if not draws:
             return hardest_to_tell(tally, leader, cost_of_telling(tally, leader, noise))
-        others = (sample(tally, number) for number in range(1, MOST_DRAWS + 1))
+        others = (sample(tally, number) for number in range(1, draws + 1))
         return next((arm for arm in others if arm != leader), leader)
 
     return allocate(progress, budget, 1 if variances else FIRST, choose)
@@ -87,8 +85,8 @@ def highest_draw(pair, means, deviations, numbers, bounds):
 
 
 @compiled
-def sample_block(rewards, budget, keys, variances, resample, pulls, recommended):
-    """T3C and TTTS. Variances that are not told have no columns."""
+def sample_block(rewards, budget, keys, variances, draws, pulls, recommended):
+    """T3C, and TTTS with the most `draws` in search of a challenger. Variances that are not told have no columns."""
     n_runs, n_arms = pulls.shape
     told = variances.shape[1] > 0
     first = 1 if told else FIRST
@@ -106,10 +104,10 @@ def sample_block(rewards, budget, keys, variances, resample, pulls, recommended)
             else:
                 i = leader = highest_draw(branch(key, PER_PULL * t), means, deviations, numbers, bounds)
                 if branch(key, PER_PULL * t + PER_PULL - 1)[0] & 1 == 0:
-                    if not resample:
+                    if draws == 0:
                         i = closest(leader, means, noise, 0.0)
                     number = 0
-                    while i == leader and number < MOST_DRAWS:
+                    while i == leader and number < draws:
                         number += 1
                         i = highest_draw(branch(key, PER_PULL * t + number), means, deviations, numbers, bounds)
             observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
@@ -131,8 +129,11 @@ class Sampling(Tracking):
     """Policies with random numbers of their own that are told the variances, or estimate them."""
 
     keyed: ClassVar[bool] = True
-    resample: ClassVar[bool]
     seed: int = 0
+
+    def in_search(self) -> int:
+        """Return how often the means are drawn in search of a challenger at most; 0 if it is found in another way."""
+        return 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,12 +148,12 @@ class Sampling(Tracking):
         key: float = 0.0,
         **known: Any,
     ) -> Steps:
-        return sample_leaders(progress, budget, first_key(self.seed, key), variances, self.resample)
+        return sample_leaders(progress, budget, first_key(self.seed, key), variances, self.in_search())
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
         keys = first_keys(self.seed, known.key, len(pulls))
         variances = np.empty((len(pulls), 0)) if known.variances is None else known.variances
-        sample_block(rewards, budget, keys, variances, self.resample, pulls, recommended)
+        sample_block(rewards, budget, keys, variances, self.in_search(), pulls, recommended)
 
     @classmethod
     def examples(cls) -> list[Policy]:
@@ -184,14 +185,14 @@ class T3C(Sampling):
 
     name: ClassVar[str] = "T3C"
     style: ClassVar[dict[str, str]] = {"color": "#CC6677", "marker": "$3$", "linestyle": "-"}
-    resample: ClassVar[bool] = False
 
 
+@dataclass(frozen=True)
 class TTTS(Sampling):
     """Top two Thompson sampling (Russo, 2016).
 
     The leader has the highest mean in a draw from the posterior. With probability 1/2 it is pulled, otherwise the means
-    are drawn again until another arm has the highest; that arm is pulled. After 1,000 draws in vain it is the leader.
+    are drawn again until another arm has the highest; that arm is pulled. After `draws` draws in vain it is the leader.
     The answer is the highest mean.
 
     Parameters
@@ -201,13 +202,26 @@ class TTTS(Sampling):
         "estimated" every arm is pulled four times first, and sample variances take their place.
     seed : int
         Of the policy's own random numbers. In a simulation every run has others all the same.
+    draws : int
+        How often the means are drawn in search of a challenger, at most 1,022 times.
 
     Examples
     --------
     >>> TTTS(seed=3)
-    TTTS(variances=None, seed=3)
+    TTTS(variances=None, seed=3, draws=1000)
     """
 
     name: ClassVar[str] = "TTTS"
     style: ClassVar[dict[str, str]] = {"color": "#6699CC", "marker": "$T$", "linestyle": "--"}
-    resample: ClassVar[bool] = True
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.settle(self, draws=checks.integer("draws", self.draws, least=1, below=PER_PULL - 1))
+
+    def in_search(self) -> int:
+        return self.draws
+
+    @classmethod
+    def examples(cls) -> list[Policy]:
+        return [cls(draws=20), cls(variances="estimated", seed=1, draws=20)]
