@@ -34,6 +34,20 @@ SLOWEST = [
     "choosing.ipynb",
 ]
 
+# Measuring coverage makes Python three times as slow. These tests play again, on many inputs, what others cover.
+PLAYED_AGAIN = {
+    "test_batches_of_any_size_never_ask_for_more_than_the_budget",
+    "test_exploration_breaks_the_many_ties_of_coins_alike",
+    "test_levels_that_prove_too_deep_are_taken_back_without_a_trace",
+    "test_plain_and_compiled_make_the_same_pulls_in_extreme_units",
+    "test_plain_and_compiled_make_the_same_pulls_on_coins",
+    "test_plain_and_compiled_make_the_same_pulls_on_extreme_rewards",
+    "test_plain_and_compiled_make_the_same_pulls_with_64_arms",
+    "test_what_the_pages_write_makes_the_pulls_of_bai",
+    "test_blocks_played_again_give_the_stored_runs_bit_for_bit",
+    "test_mistakes_are_as_frequent_as_in_another_implementation",
+}
+
 # Two processes share the cores: threads of BLAS beyond the first would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -75,6 +89,9 @@ def use_no_drawings():
 def pytest_collection_modifyitems(items):
     place = {name: number for number, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
+    for item in items:
+        if getattr(item, "originalname", None) in PLAYED_AGAIN:
+            item.add_marker("no_cover")
     if not os.environ.get("BAI_MOVIELENS"):
         reason = "the cells of movielens_data.ipynb need BAI_MOVIELENS to name ml-1m.zip or its folder"
         for item in items:

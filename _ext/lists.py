@@ -10,6 +10,7 @@
 metadata.
 """
 
+import functools
 import html
 import re
 import zlib
@@ -29,6 +30,7 @@ LICENCE = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"
 EXERCISE = re.compile(r"^`{3,}\{exercise(?:-start)?\} *(.*)\n:label: (\S+)$", re.M)
 
 
+@functools.cache
 def notebooks():
     """The notebooks of the book in reading order, by the names of their pages."""
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")

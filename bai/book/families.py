@@ -183,7 +183,8 @@ class SharedExamples(TableBandits):
         scores = alpaca().to_numpy().T
         super().__init__(scores, models(runs, seed))
         rng = np.random.default_rng([seed, 2])
-        self.table = np.concatenate([scores[:, rng.permutation(scores.shape[1])] for _ in range(self.orders)])
+        table = np.concatenate([scores[:, rng.permutation(scores.shape[1])] for _ in range(self.orders)])
+        self.table = np.ascontiguousarray(table)  # as others are, or every loop would be compiled once more
         self.arms = self.arms + len(scores) * rng.integers(self.orders, size=(runs, 1))
         self.longest = scores.shape[1]
 
