@@ -33,7 +33,7 @@ Report = tuple[int, float | None]  # an arm and its reward; None if the pull fai
 
 
 class Experiment:
-    """A policy that you ask which arm to pull, and tell the reward. It has an answer at any time.
+    """Your own arms: ask which arm to pull, and tell the reward. There is an answer at any time.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class Experiment:
 
     Notes
     -----
-    Probabilities are approximate: they take the means for draws from a normal law (see the chapter *Your own arms*
-    for how often they are right).
+    Probabilities are approximate: they treat the means as draws from a normal distribution (see the chapter *Your own
+    arms* for how often they are right).
 
     Examples
     --------

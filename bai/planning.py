@@ -21,7 +21,7 @@ STEPS = 8  # budgets of the curve if none are given, each twice the one before
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """What budget to expect which chance of a mistake from.
+    """How often mistakes are to be expected at each budget, and which budget is enough.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def plan(
     budgets: Iterable[int] | None = None,
     seed: int = 0,
 ) -> Plan:
-    """Find the budget for a wanted chance of mistakes by simulation.
+    """Find, by simulation, a budget with which mistakes are as rare as you want.
 
     A pilot leaves means and variances open, so every simulated run gets its own, drawn from what the pilot allows. Some
     of those problems have two arms that are nearly equal, and no budget tells them apart: with a pilot, plan for
@@ -67,7 +67,7 @@ def plan(
     mistakes : float
         The wanted chance of a mistake.
     regret : float, optional
-        The loss in mean reward that is wanted instead.
+        The largest loss in mean reward that you accept, instead of `mistakes`.
     policy : Policy, optional
         The one that `identify` plays if none is given.
     budgets : iterable of int, optional

@@ -346,7 +346,7 @@ class ReplayBandits(CompiledBandits):
     stacks : array-like, shape (R, K, L)
         `stacks[r, i, k]` is the reward of pull k (from 0) of arm i in run r. L must be at least the budget.
     means, variances : array-like, shape (R, K)
-        What the arms are taken to have: policies that know variances are told these.
+        The means and variances that count as true: policies that know variances are told these.
 
     Examples
     --------

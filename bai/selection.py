@@ -49,7 +49,7 @@ class Selection:
     best : object
         The candidate that it names; `index` is its number.
     probability_best : array, shape (K,)
-        The probability of each candidate to have the best mean over all examples; approximate.
+        The probability that each candidate has the best mean over all examples; approximate.
     expected_loss : float
         By how much the mean of `best` is expected to fall short of the best one; approximate.
     separated : bool
@@ -195,13 +195,13 @@ def select(
     candidates : sequence
         Anything; their `repr`, shortened, is their label.
     evaluate : callable
-        ``evaluate(candidate, example)`` returns a score, more is better, or None if there is none.
+        ``evaluate(candidate, example)`` returns a score, where larger is better, or None if there is none.
     examples : sequence
         The set over which the mean counts.
     budget : int
         The most evaluations: at least 3 per candidate. With K N or more, all pairs are judged.
     seed : int
-        Of the order of the examples.
+        Decides the order of the examples.
     minimise : bool
         Whether the best candidate has the lowest mean.
     policy : {"top two", "halving"}

@@ -179,6 +179,7 @@ def visits(site):
         seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
         seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         page.set_viewport_size({"width": 1400, "height": 900})
+        seen["end"] = page.evaluate("document.querySelector('article')?.getBoundingClientRect().bottom + scrollY")
         seen["nameLooks"] = page.evaluate(NAME_LOOKS, NAMES)
         seen["cutCode"] = page.evaluate(CUT_CODE)
         page.evaluate(THIN_OUT)
@@ -272,6 +273,11 @@ def test_internal_links_and_anchors_resolve(site, visits):
 @needs_chromium
 def test_no_link_carries_a_placeholder(visits):
     assert [link for seen in visits.values() for link in seen["links"] if "REPOSITORY" in link] == []
+
+
+@needs_chromium
+def test_landing_page_fits_in_one_screen_of_a_laptop(visits):
+    assert visits["index.html"]["end"] <= 900 < visits["chapters/in_short.html"]["end"]
 
 
 @needs_chromium

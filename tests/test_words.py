@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import bai
+
 ROOT = Path(__file__).resolve().parent.parent
 MOST_WORDS = 2000
 MOST_IN_SHORT = 700
@@ -73,3 +75,46 @@ def test_in_short_is_short():
     figures = [cell for cell in page["cells"] if "figure" in cell["metadata"].get("mystnb", {})]
     print(shown(page), "words in short")
     assert shown(page) <= MOST_IN_SHORT and len(figures) <= 3
+
+
+# --- the advice, and where it is shown -------------------------------------------------------------------
+
+ADVICE = (
+    "needs no knowledge of the arms, does not depend on the unit of the rewards, and plays with any budget of at "
+    "least one pull per arm. Of all such policies it makes the fewest mistakes"
+)
+ADVISERS = ("README.md", "index.ipynb", *(f"chapters/{name}.ipynb" for name in ("in_short", "own_arms", "conclusions")))
+LINK = re.compile(r"\{(ref|term|prf:ref|numref|cite:p|doc)\}`")
+
+
+def text_of(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.endswith(".ipynb"):
+        text = "\n".join("".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "markdown")
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("path", [*ADVISERS, "chapters/leaderboard.ipynb"])
+def test_pages_that_advise_recommend_the_default_in_the_same_words(path):
+    named = type(bai.identify(pull=float, n_arms=2, budget=4).policy).__name__
+    before, *after = text_of(path).split(ADVICE)
+    assert after and named in before[-120:]
+
+
+def unlinked(notebook):
+    """The sentences without a link, questions and tables aside."""
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    text = re.sub(r"^(#|\||\([a-z-]+\)=).*$", "\n", "\n\n".join(cells), flags=re.M)
+    for paragraph in re.split(r"\n\s*\n|^- ", text, flags=re.M):
+        for sentence in re.split(r"(?<=[.?])\s+(?=[A-Z`{*])", paragraph.strip()):
+            if sentence and not sentence.endswith("?") and not LINK.search(sentence):
+                yield " ".join(sentence.split())
+
+
+def test_sentences_without_a_link_are_found():
+    source = ["(sec-x)=\n# Title\n\nThis {ref}`links <sec-y>`. This does not. Does this?\n- Nor `this`.\n"]
+    assert list(unlinked({"cells": [{"cell_type": "markdown", "source": source}]})) == ["This does not.", "Nor `this`."]
+
+
+def test_every_sentence_of_in_short_links_to_where_it_is_shown():
+    assert list(unlinked(stored("in_short"))) == []

@@ -354,7 +354,7 @@ class EBTCEpsilon(Tracking):
         The variances that the policy works with. A simulation tells it the true ones unless they are given here. With
         "estimated" every arm is pulled four times first, and sample variances take their place.
     epsilon : float
-        By how much gaps are enlarged, in the unit of the rewards. A smaller gap is no great loss.
+        By how much gaps are enlarged, in the unit of the rewards. Smaller gaps matter little.
 
     Examples
     --------

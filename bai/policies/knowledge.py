@@ -156,8 +156,8 @@ def gain_block(rewards, budget, first, weight, share, ahead, pulls, recommended)
 class KG(Allocation):
     """Knowledge gradient with a flat prior and sample variances (Frazier, Powell and Dayanik, 2008).
 
-    One more pull of arm i changes its mean by about sigma_i / sqrt(N_i (N_i + 1)). The arm is pulled from which the
-    highest mean is expected to gain most by that. The original is told the variances; here each arm's sample variance
+    One more pull of arm i changes its mean by about sigma_i / sqrt(N_i (N_i + 1)). It pulls the arm from which the
+    highest mean is expected to gain most that way. The original is told the variances; here each arm's sample variance
     takes its place. An arm whose first rewards are all equal is never pulled again unless all are.
 
     Parameters
@@ -190,7 +190,7 @@ class KG(Allocation):
 
 @dataclass(frozen=True)
 class LookAhead(Policy):
-    """Pull the arm from which most is to be gained if its sample is doubled; neglect none.
+    """Pull the arm whose doubled sample would improve the answer most; neglect none.
 
     Every arm is pulled once. Then, before each pull, an arm with less than `share` of an equal share of the pulls comes
     first. Otherwise it is the arm from which the highest mean would gain most if the arm's sample were doubled. Looking

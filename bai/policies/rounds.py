@@ -281,7 +281,7 @@ class BSH(Policy):
     Parameters
     ----------
     seed : int
-        Of the policy's own random numbers. In a simulation every run has others all the same.
+        For the policy's own random numbers. In a simulation each run still gets its own.
 
     Examples
     --------

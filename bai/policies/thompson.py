@@ -173,7 +173,7 @@ class T3C(Sampling):
         The variances that the policy works with. A simulation tells it the true ones unless they are given here. With
         "estimated" every arm is pulled four times first, and sample variances take their place.
     seed : int
-        Of the policy's own random numbers. In a simulation every run has others all the same.
+        For the policy's own random numbers. In a simulation each run still gets its own.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class TTTS(Sampling):
         The variances that the policy works with. A simulation tells it the true ones unless they are given here. With
         "estimated" every arm is pulled four times first, and sample variances take their place.
     seed : int
-        Of the policy's own random numbers. In a simulation every run has others all the same.
+        For the policy's own random numbers. In a simulation each run still gets its own.
     draws : int
         How often the means are drawn in search of a challenger, at most 1,022 times.
 
