@@ -127,7 +127,7 @@ def log(value):
 
 BOUNDS = {
     "SHVar": (theory.shvar_bound, theory.full_form_bound, theory.theorem_1_bound, theory.theorem_2_bound),
-    "SH": (theory.sh_gaussian_bound,),
+    "SH": (theory.sh_gaussian_bound, theory.sh_closed_bound),
 }
 
 
@@ -172,10 +172,11 @@ def test_the_sharp_bounds_are_close_to_the_exact_probability(exact):
     assert min(excess["SH"] + excess["SHVar"]) > -TOLERANCE
 
 
-def test_the_sharp_bound_of_shvar_is_never_above_the_older_ones(exact):
+def test_the_sharp_bounds_are_never_above_the_older_ones(exact):
     for problem, _ in exact:
         for older in BOUNDS["SHVar"][1:]:
             assert theory.shvar_bound(*problem) <= older(*problem) * (1 + 1e-9)
+        assert theory.sh_gaussian_bound(*problem) <= theory.sh_closed_bound(*problem) * (1 + 1e-9)
         assert (
             theory.shvar_bound(*problem, gaussian=False) <= theory.full_form_bound(*problem, gaussian=False) * 1.000001
         )
@@ -392,6 +393,35 @@ def test_no_more_pulls_than_planned_are_promised_to_shadavar_with_kept_samples()
     assert len(failures) > 5
     for rho, f in failures:
         assert binom.sf((final < rho).sum() - 1, 2000, f) > 1e-6
+
+
+def test_the_closed_form_for_shadavar_with_kept_samples_is_the_stated_one_at_the_best_first_pulls():
+    means, variances, n, delta = np.array([1.0, 0.0]), np.array([1.0, 0.25]), 4000, 1e-9
+    warm_up, values = theory.warmup_pulls(delta), []
+    for q in range(warm_up, n // 2 + 1):
+        lower, upper = theory.lemma_2_thresholds(q - 1, delta)
+        one = norm.sf(math.sqrt(lower / upper * (n - 2 * q) / 1.25 / 2))
+        values.append(4 * one * (1 - one) + 2 * (n + 1 - 2 * warm_up) * delta)
+    value = theory.shadavar_keep_closed_bound(means, variances, n, delta)
+    assert min(values) <= value < 1.05 * min(values) < 1e-4
+    out = bai.rao_blackwell(bai.SHAdaVar(delta), bai.GaussianBandits(means, variances, runs=50), n, seed=1)
+    assert out.mistake_rate < value  # two arms have one stage, and nothing to keep
+    assert theory.shadavar_keep_closed_bound(means, variances, 2 * warm_up - 1, delta) == 1.0
+    assert theory.shadavar_keep_closed_bound(means, variances, n, 0.05) == 1.0
+
+
+def test_rungs_that_cannot_matter_change_the_bound_of_shadavar_in_no_digit_and_never_lower_it():
+    from bai.theory import shadavar_bounds
+
+    for means, variances, n, delta in (
+        ([0.0, -0.5, -0.6, -0.8], [1.0, 0.1, 0.8, 0.2], 5000, 0.05),
+        (np.linspace(0, 1, 12), np.linspace(0.2, 2, 12), 9000, 0.3),
+    ):
+        quick = theory.shadavar_bound(means, variances, n, delta)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shadavar_bounds, "NEGLIGIBLE", -1.0)  # every rung is computed
+            whole = theory.shadavar_bound(means, variances, n, delta)
+        assert whole * (1 - 1e-14) <= quick <= whole * (1 + 1e-9)
 
 
 def test_bounded_rewards_never_err_more_often_than_their_bound():

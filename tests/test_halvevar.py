@@ -179,6 +179,12 @@ def test_the_exact_probability_is_the_rate_of_simulated_mistakes(name, budget):
     assert 0.01 < exact < 0.9
 
 
+def test_far_tails_of_one_noisy_arm_are_exact_to_six_digits():
+    for gap in (3.0, 13.0, 26.3, 36.0):
+        exact = theory.halvevar_mistakes([0.0, -gap, -2 * gap], [0.0, 3.0, 0.0], 5)  # one stage, three pulls of arm 2
+        assert math.log(exact) == pytest.approx(float(log_ndtr(-gap)), abs=1e-6)
+
+
 def test_the_exact_probability_of_the_issue_at_stake():
     rates = theory.halvevar_mistakes([0.0, -0.5, -0.5, -5.0], [1.0, 1.0, 1.0, 100.0], [100, 400])
     np.testing.assert_allclose(rates, [0.0890, 0.00084], rtol=2e-3)

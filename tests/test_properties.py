@@ -290,10 +290,12 @@ CALLS = {
     "theory.lemma_a_bound": Call(theory.lemma_a_bound, {"probabilities": [0.5, 0.25], "survivors": 1}, finite),
     "theory.shvar_bound": Call(theory.shvar_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.full_form_bound": Call(theory.full_form_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.sh_closed_bound": Call(theory.sh_closed_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.sh_gaussian_bound": Call(theory.sh_gaussian_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.elimination_probability": Call(theory.elimination_probability, {**ARMS, "pulls": [4, 5, 6]}, finite),
     "theory.keep_bound": Call(theory.keep_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.shadavar_keep_bound": Call(theory.shadavar_keep_bound, {**PROBLEM, "delta": 0.25}, finite),
+    "theory.shadavar_keep_closed_bound": Call(theory.shadavar_keep_closed_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.bounded_bound": Call(theory.bounded_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
     "theory.transition_cost": Call(
         theory.transition_cost, {"means": [1.0, 0.0], "rates": [4.0, 2.0], "survivors": [False, True]}, finite

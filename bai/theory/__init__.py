@@ -45,8 +45,8 @@ from .error_bounds import (
     theorem_3_least_budget,
 )
 from .exponents import cheapest_path, exponent, exponent_bracket, path_bounds, transition_cost
-from .halving_bounds import sh_gaussian_bound, shvar_bound
-from .keep_bounds import keep_bound, shadavar_keep_bound
+from .halving_bounds import sh_closed_bound, sh_gaussian_bound, shvar_bound
+from .keep_bounds import keep_bound, shadavar_keep_bound, shadavar_keep_closed_bound
 from .rivals import elimination_probability
 from .shadavar_bounds import shadavar_bound, shadavar_failure
 from .starvation import (
@@ -73,8 +73,9 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "lemma_2_thresholds", "variance_ucb", "lemma_5_alpha", "lemma_5_pulls",
     "h2", "sh_bound", "lemma_3_bound", "theorem_1_bound", "theorem_2_bound", "theorem_3_bound", "theorem_3_condition",
     "theorem_3_least_budget", "lemma_a_bound", "full_form_bound",
-    "elimination_probability", "sh_gaussian_bound", "shvar_bound",
-    "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "bounded_bound",
+    "elimination_probability", "sh_closed_bound", "sh_gaussian_bound", "shvar_bound",
+    "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "shadavar_keep_closed_bound",
+    "bounded_bound",
     "transition_cost", "cheapest_path", "exponent", "exponent_bracket", "path_bounds",
     "starvation_bound", "starvation_limit", "starvation_bracket", "best_floor", "floor_bound", "tiny_delta_bound",
     "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",

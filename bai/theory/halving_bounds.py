@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..schedules import stage_sizes
+from ..schedules import float_or_array, stage_sizes, stages
 from .allocation import greedy_allocation, greedy_rho
 from .arguments import for_each, problem, stage_budgets
 from .rivals import log_pairs, log_stage, one_of
@@ -134,6 +134,38 @@ def sh_gaussian_bound(
     0.0107
     """
     return _bound(means, variances, budget, gaussian, by_variance=False)
+
+
+def sh_closed_bound(
+    means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True
+) -> float | np.ndarray:
+    """Return the closed bound on SH's probability of a mistake, each arm with its own variance.
+
+    It is (m - 1/2) exp[-⌊n/(mK)⌋ min_i Δ_i²/(2(σ_1² + σ_i²))], with 2m - 1 in place of m - 1/2 for sub-Gaussian
+    rewards, at most 1; for any K, any variances, n >= Km. `sh_gaussian_bound` is sharper.
+
+    Parameters
+    ----------
+    means, variances : array_like, shape (K,)
+        The arms: a unique best one, variances (or sub-Gaussian proxies) not all 0.
+    budget : int or array of int
+        n.
+    gaussian : bool
+        Whether the rewards are Gaussian.
+
+    Examples
+    --------
+    >>> round(sh_closed_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 200), 4)
+    0.3144
+    """
+    means, variances = problem(means, variances)
+    factor = stages(means.size) - 0.5 if checks.flag("gaussian", gaussian) else 2 * stages(means.size) - 1
+    best = int(means.argmax())
+    gaps, noise = (np.delete(x, best) for x in (means[best] - means, np.sqrt(variances + variances[best])))
+    # A pair without noise is never mistaken.
+    nearest = float(np.divide(gaps, noise, out=np.full(gaps.size, math.inf), where=noise > 0).min())
+    each = stage_budgets(budget, means.size) // means.size
+    return float_or_array(np.minimum(1.0, factor * np.exp(-each * (nearest**2 / 2))))
 
 
 def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True) -> float | np.ndarray:

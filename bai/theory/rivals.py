@@ -51,7 +51,8 @@ def log_tail(log_p, survivors):
     inverse = np.exp(-log_p[:survivors]) if divide else np.empty(0)
     for j in range(log_p.size):
         occurs, fails = math.exp(log_p[j]), -math.expm1(log_p[j])
-        for c in range(min(j + 1, survivors), 0, -1):
+        least = survivors - (log_p.size - 1 - j)  # with fewer occurrences so far h cannot be reached any more
+        for c in range(min(j + 1, survivors), max(0, least - 1), -1):
             ratio = occurs * inverse[c - 1] if divide else math.exp(log_p[j] - log_p[c - 1])
             weights[c] = weights[c - 1] * ratio + weights[c] * (1.0 if c == survivors else fails)
         weights[0] *= fails

@@ -19,6 +19,7 @@ from .rivals import log_stage, one_of
 from .variance_bounds import lemma_2_thresholds
 
 LEVELS, RUNGS = 48, 32  # how finely the two free numbers of the bound are searched
+NEGLIGIBLE = 1e-12  # relatively; a rung that can add no more is not computed
 BLOCKS = 32  # counts from j² to (j+1)² are taken in so many groups
 
 
@@ -180,10 +181,15 @@ def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, de
         ends = warmup_pulls(delta) / noise.max(), greedy_rho(noise, stage_budget)
         ladder = np.union1d(np.linspace(*ends, RUNGS), np.geomspace(*ends, RUNGS))
         failure = _failure(noise, pulls, noise[-1], np.delete(variances, best), delta, ladder[1:])
+        # The sum, put in another order: Ξ(ρ_j) weighs F(ρ_{j+1}) - F(ρ_j), which is 0 for many rungs.
+        weights = np.diff(np.concatenate([[0.0], np.maximum.accumulate(failure), [1.0]]))
         quiet, loud = np.zeros(rivals.size), np.ones(rivals.size)
-        lost = [log_stage(rivals, quiet, loud / rho, (0.0, 1 / rho), noise.size) for rho in ladder]
-        lost = np.exp(np.minimum.accumulate(lost))
-        return float(lost[-1] + ((lost[:-1] - lost[1:]) * failure).sum())
+        cost, lost = 0.0, 1.0
+        for rho, weight in zip(ladder.tolist(), weights.tolist(), strict=True):
+            if weight * lost > NEGLIGIBLE * cost:  # otherwise the rung below is good enough: Ξ does not increase
+                lost = min(lost, math.exp(log_stage(rivals, quiet, loud / rho, (0.0, 1 / rho), noise.size)))
+            cost += weight * lost
+        return cost
 
     def bound(stage_budget: int) -> float:
         costs = [stage_cost(*stage, stage_budget) for stage in worst_stages(means, variances)]

@@ -184,7 +184,7 @@ class _Ranking:
     def __init__(self, means: np.ndarray, variances: np.ndarray, pulls: int):
         self.means, self.variances = means, variances
         self.deviations = np.sqrt(variances / greedy_allocation(variances, pulls))
-        steps = np.unique((means + self.deviations * np.linspace(-40, 40, 41)[:, None]).ravel())
+        steps = np.unique((means + self.deviations * np.linspace(-40, 40, 121)[:, None]).ravel())
         nodes, weights = np.polynomial.legendre.leggauss(12)
         half = np.diff(steps)[:, None] / 2
         x = (steps[:-1, None] + half * (1 + nodes)).ravel()
