@@ -15,7 +15,7 @@ from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 
 # A number, with an interval, a unit or a bound: what is read digit below digit.
-NUMBER = re.compile(r"([<>≤≥≈±+−–—()\[\], /%×^·]|to|of|e-|[-+]?\d[\d.,]*(e[-+]?\d+)?|µs|ms|ns|s|MB|kB)*")
+NUMBER = re.compile(r"([<>≤≥≈±+−–—()\[\], /:%×^·]|to|of|e-|[-+]?\d[\d.,]*(e[-+]?\d+)?|µs|ms|ns|s|MB|kB)*")
 
 # A call such as GapEV(scaling='paper'), which is set as code, with straight quotes.
 CALL = re.compile(r"[A-Z]\w*\(.*\)")
