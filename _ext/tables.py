@@ -15,7 +15,10 @@ from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 
 # A number, with an interval, a unit or a bound: what is read digit below digit.
-NUMBER = re.compile(r"([<>≤≥≈±+−–—()\[\], /%×^·]|to|of|e-|[-+]?\d[\d.,]*(e[-+]?\d+)?|µs|ms|ns|s|MB|kB)*")
+NUMBER = re.compile(r"([<>≤≥≈±+−–—()\[\], /:%×^·]|to|of|e-|[-+]?\d[\d.,]*(e[-+]?\d+)?|µs|ms|ns|s|MB|kB)*")
+
+# A call such as GapEV(scaling='paper'), which is set as code, with straight quotes.
+CALL = re.compile(r"[A-Z]\w*\(.*\)")
 
 
 def grid(rows):
@@ -59,7 +62,7 @@ def line_node(line, classes):
         if columns > 1:
             entry["morecols"] = columns - 1
             entry["classes"] = ["text-center"]
-        entry += nodes.paragraph(text, text)
+        entry += nodes.paragraph(text, "", nodes.literal(text, text) if CALL.fullmatch(text) else nodes.Text(text))
         row += entry
         place += columns
     return row

@@ -17,6 +17,7 @@ import identity  # noqa: E402
 import policies  # noqa: E402
 import previews  # noqa: E402
 import quicker  # noqa: E402
+import tables  # noqa: E402
 from docutils import nodes  # noqa: E402
 
 TYPESET = {
@@ -39,6 +40,15 @@ def test_formulas_across_lines_are_one_and_examples_are_left_alone():
     lines = ["with p_i =", "σ_i²/n, so", "", "    >>> σ_i", "    σ_i"]
     formulas.typeset_docstring(None, "function", "", None, None, lines)
     assert lines == [r"with :math:`p_i = \sigma _i^2/n`, so", "", "    >>> σ_i", "    σ_i"]
+
+
+def test_a_call_in_a_table_is_code_and_other_words_are_not():
+    cells = ["GapEV(scaling='paper')", "0.52 (0.51 to 0.53)", "A/B (two arms)"]
+    row = "".join(f"<td>{cell}</td>" for cell in cells)
+    head = "<thead><tr><th>a</th><th>b</th><th>c</th></tr></thead>"
+    table = tables.table_node(f'<table class="dataframe">{head}<tbody><tr>{row}</tr></tbody></table>')
+    assert [code.astext() for code in table.findall(nodes.literal)] == cells[:1]
+    assert [entry.astext() for entry in table.findall(nodes.entry)] == ["a", "b", "c", *cells]
 
 
 def page_with(*paragraphs):
