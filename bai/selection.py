@@ -207,7 +207,8 @@ def select(
         Whether the best candidate has the lowest mean.
     policy : {"top two", "look ahead", "halving"}
         Who is judged next. "top two" plays the leader against the rival that is hardest to tell from it; "look ahead",
-        the rule of `LookAhead`, takes the candidate from which most is to be gained if its sample is doubled; "halving" drops half of the candidates after each of a few stages. See *Choosing prompts and models*.
+        the rule of `LookAhead`, takes the candidate from which most is to be gained if its sample is doubled; "halving"
+        drops half of the candidates after each of a few stages. See *Choosing prompts and models*.
     executor : concurrent.futures.Executor, optional
         Evaluates the pairs of a batch. The result does not depend on it, nor on the order in which scores arrive.
     batch : int
