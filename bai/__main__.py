@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .selection import select
+from .selection import POLICIES, select
 
 
 def table_of(path: Path) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     choose.add_argument("--budget", type=int, required=True, help="the most evaluations")
     choose.add_argument("--live", metavar="COMMAND", help="judge with a command that prints a score")
     choose.add_argument("--parallel", type=int, default=1, help="commands that run at a time (default: 1)")
-    choose.add_argument("--policy", choices=["top two", "halving"], default="top two")
+    choose.add_argument("--policy", choices=POLICIES, default=POLICIES[0])
     choose.add_argument("--minimise", action="store_true", help="the lowest mean is the best")
     choose.add_argument("--seed", type=int, default=0, help="of the order of the examples (default: 0)")
     options = parser.parse_args(arguments)

@@ -15,7 +15,7 @@ from numba import njit
 # Files whose functions are compiled into loops elsewhere.
 BUILDING_BLOCKS = (
     *("sampling.py", "shared.py", "policies/loops.py", "policies/halving.py"),
-    *("policies/challengers.py", "policies/luck.py"),
+    *("policies/challengers.py", "policies/luck.py", "policies/knowledge.py"),
 )
 
 

@@ -21,6 +21,7 @@ from .play import check_executor
 from .scores import ScoreFile
 
 SEPARATED = 0.95  # below this probability of being best the answer says that nothing is separated
+POLICIES = ("top two", "look ahead", "halving")
 FAILURES = 10  # evaluations in a row that may fail before `select` gives up
 
 Judge = Callable[[Any, Any], "float | None"]
@@ -173,7 +174,7 @@ class _Settings:
         checked = {
             "seed": checks.integer("seed", self.seed, 0, below=None),
             "minimise": checks.flag("minimise", self.minimise),
-            "policy": checks.choice("policy", self.policy, ("top two", "halving")),
+            "policy": checks.choice("policy", self.policy, POLICIES),
             "batch": batch,
             "retries": checks.integer("retries", self.retries, least=0),
             "progress": None if self.progress is None else checks.flag("progress", self.progress),
@@ -204,13 +205,14 @@ def select(
         Decides the order of the examples.
     minimise : bool
         Whether the best candidate has the lowest mean.
-    policy : {"top two", "halving"}
-        Who is judged next. "top two" plays the leader against the rival that is hardest to tell from it; "halving"
-        drops half of the candidates after each of a few stages. See the chapter *Choosing prompts and models*.
+    policy : {"top two", "look ahead", "halving"}
+        Who is judged next. "top two" plays the leader against the rival that is hardest to tell from it; "look ahead",
+        the rule of `LookAhead`, takes the candidate from which most is to be gained if its sample is doubled; "halving"
+        drops half of the candidates after each of a few stages. See *Choosing prompts and models*.
     executor : concurrent.futures.Executor, optional
         Evaluates the pairs of a batch. The result does not depend on it, nor on the order in which scores arrive.
     batch : int
-        How many pairs are chosen at a time, for "top two"; 1, or 8 with an executor.
+        How many pairs are chosen at a time, but for "halving"; 1, or 8 with an executor.
     retries : int
         How often an evaluation that raises is tried again. After that it counts as spent, without a score.
     file : path-like, optional
@@ -257,7 +259,7 @@ class _Judging:
         self.budget = min(budget, len(candidates) * len(examples))
         self.allowed = budget
         self.order = np.random.default_rng(how.seed).permutation(len(examples))
-        self.scores = np.full((len(candidates), len(examples)), np.nan)  # in the common order
+        self.gains = np.full((len(candidates), len(examples)), np.nan)  # in the common order; more is better
         shape = len(candidates)
         self.counts, self.told = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.totals, self.squares = np.zeros(shape), np.zeros(shape)
@@ -276,8 +278,8 @@ class _Judging:
         finally:
             if file is not None:
                 file.close()
-        scores = np.empty_like(self.scores)
-        scores[:, self.order] = self.scores
+        scores = np.empty_like(self.gains)
+        scores[:, self.order] = -self.gains if self.how.minimise else self.gains
         return Selection(
             self.candidates,
             self.labels,
@@ -297,18 +299,24 @@ class _Judging:
         if self.budget == everything:
             yield [(i, t) for t in range(len(self.examples)) for i in range(len(self.candidates))]
         else:
-            yield from self._halving() if self.how.policy == "halving" else self._top_two()
+            yield from self._halving() if self.how.policy == "halving" else self._one_by_one()
 
-    def _top_two(self) -> Iterator[Pairs]:
+    def _one_by_one(self) -> Iterator[Pairs]:
         while self.judged < self.budget:
             ahead, pairs = self.counts.astype(float), []
             for _ in range(min(self.how.batch or 1, self.budget - self.judged)):
-                i = shared.next_candidate(ahead, self.told, self.totals, self.squares, len(self.examples))
+                i = self._next(ahead)
                 if i < 0:
                     break
-                pairs.append((int(i), int(ahead[i])))
+                pairs.append((i, int(ahead[i])))
                 ahead[i] += 1
             yield pairs
+
+    def _next(self, ahead: np.ndarray) -> int:
+        known = self.told, self.totals, self.squares
+        if self.how.policy == "top two":
+            return int(shared.next_candidate(ahead, *known, len(self.examples)))
+        return int(shared.most_gained(self.gains, ahead, *known))
 
     def _halving(self) -> Iterator[Pairs]:
         stages = shared.stage_rows(len(self.candidates), len(self.examples), self.budget)
@@ -363,8 +371,8 @@ class _Judging:
         self.counts[candidate] += 1
         if score is None:
             return
-        self.scores[candidate, place] = score
         gain = -score if self.how.minimise else score
+        self.gains[candidate, place] = gain
         old = self.totals[candidate] / self.told[candidate] if self.told[candidate] else gain
         self.told[candidate] += 1
         self.totals[candidate] += gain

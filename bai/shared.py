@@ -7,15 +7,17 @@ common, the luck of the draw cancels from their difference, and a candidate that
 from __future__ import annotations
 
 from itertools import pairwise
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
 from . import certainty
 from .compiling import compiled
+from .policies.knowledge import log_gain
 
 INFLATION = 2.0  # of the variances in claims: without it too many were wrong on the near ties of AlpacaEval
 FIRST = 3  # examples for every candidate before any choice is made
+SHARE, POOLED = 0.3, 10.0  # of "look ahead": the part of an equal share that all have, and the pooled variance's weight
 
 
 @compiled
@@ -60,6 +62,85 @@ def _noise(count, told, square, pooled, size):
     """Return the variance of a mean over `count` of `size` examples; a trace is left when all are judged."""
     variance = (square + certainty.SHRINKAGE * pooled) / (max(told - 1.0, 0.0) + certainty.SHRINKAGE)
     return variance * max(1.0 / count - 1.0 / size, 1e-9)
+
+
+@compiled
+def most_gained(gains, counts, told, totals, squares):
+    """Return the candidate to judge next, -1 if there is none: LookAhead, for candidates that share their examples.
+
+    The sample of a candidate is imagined doubled, up to the number of examples. On examples that the one with the most
+    has seen, only what its scores do not tell is news; beyond them, the means of the others would move along. A
+    candidate with less than `SHARE` of an equal share comes first. `gains` has a row per candidate, the examples in
+    their order, NaN where there is no score; the rest is as for `next_candidate`.
+    """
+    size, least, degrees, pooled, pulls = gains.shape[1], 0, 0.0, 0.0, 0.0
+    means = np.full(told.size, -np.inf)
+    for i in range(told.size):
+        if told[i] > 0:
+            means[i] = totals[i] / told[i]
+        if counts[i] < counts[least] or (counts[i] == counts[least] and means[i] > means[least]):
+            least = i
+        degrees += max(told[i] - 1.0, 0.0)
+        pooled += squares[i]
+        pulls += counts[i]
+    if counts[least] >= size:
+        return -1
+    if counts[least] < max(FIRST, SHARE * pulls / told.size) or degrees == 0 or pooled <= 0.0:
+        return least
+    longest = told.argmax()
+    correlation, most = _align(gains, told, squares, longest, means), told[longest]
+    best = means.argmax()
+    top, means[best] = means[best], -np.inf
+    means[best] = means.max()  # the best of the others, as for every candidate
+    chosen, highest = least, -np.inf
+    for i in range(told.size):
+        n, end = counts[i], min(2.0 * counts[i], 1.0 * size)
+        news = 0.0
+        if n < most:
+            news += (1.0 - correlation**2) * (1.0 / n - 1.0 / min(end, most))
+        if end > most:
+            news += (1.0 - correlation) ** 2 * (1.0 / max(n, most) - 1.0 / end)
+        spread = (squares[i] + POOLED * pooled / degrees) / (max(told[i] - 1.0, 0.0) + POOLED) * news
+        if n < size and spread > 0.0:
+            gap = top - means[i]
+            gain = 0.5 * log(spread) + log_gain(gap * gap / spread)
+            if gain > highest:
+                chosen, highest = i, gain
+    return chosen
+
+
+@compiled
+def _align(gains, told, squares, longest, means):
+    """Adjust `means` as `adjusted_means` does, and return the correlation with the candidate with the most scores.
+
+    All candidates are given the same correlation. Sums are of deviations, so that the level of the scores has no say.
+    """
+    centre, shared, alone = means[longest], 0.0, 0.0
+    variance = squares[longest] / max(told[longest] - 1.0, 1.0)
+    for i in range(told.size):
+        if i == longest or told[i] < 2:
+            continue
+        n, seen, t, own, other, cross, square, common = 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0
+        while seen < told[i]:
+            a, b = gains[i, t] - means[i], gains[longest, t] - centre
+            t += 1
+            seen += a == a
+            if a == a and b == b:
+                n += 1
+                own += a
+                other += b
+                cross += a * b
+                square += a * a
+                common += b * b
+        if n > 1:
+            cross -= own * other / n
+            common = max(common - other * other / n, 0.0)
+            shared += cross
+            alone += sqrt(max(square - own * own / n, 0.0) * common)
+            if n == told[i] and common + variance > 0.0:
+                slope = cross / (common + certainty.SHRINKAGE * variance)
+                means[i] -= min(1.0, max(0.0, slope)) * other / n
+    return min(0.95, max(0.0, shared / alone)) if alone > 0.0 else 0.0
 
 
 @compiled

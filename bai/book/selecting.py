@@ -20,7 +20,7 @@ from ..experiment import identify
 from ..play import simulate
 from ..policies import SH, TopTwo, Unif
 from ..problems import TableBandits
-from ..shared import adjusted_means, next_candidate
+from ..shared import adjusted_means, most_gained, next_candidate
 from ..stats import mcnemar
 from .families import DESIGN
 from .judgements import CONTESTS, alpaca, captions
@@ -53,13 +53,19 @@ def sets(scores: np.ndarray, size: int, family: str, runs: int, seed: int) -> np
 
 
 @compiled
-def top_two(stack, budget):
-    """Return how often ``bai.select`` judges each candidate, whose scores are the rows of `stack`, in their order."""
+def judged(stack, budget, ahead):
+    """Return how often ``bai.select`` judges each candidate, whose scores are the rows of `stack`, in their order.
+
+    The policy is "look ahead", or else "top two".
+    """
     n_candidates, size = stack.shape
     counts, told = np.zeros(n_candidates), np.zeros(n_candidates, np.int64)
     totals, squares = np.zeros(n_candidates), np.zeros(n_candidates)
     for _ in range(budget):
-        i = next_candidate(counts, told, totals, squares, size)
+        if ahead:
+            i = most_gained(stack, counts, told, totals, squares)
+        else:
+            i = next_candidate(counts, told, totals, squares, size)
         if i < 0:
             break
         score = stack[i, told[i]]
@@ -108,9 +114,9 @@ def regrets(scores: np.ndarray, chosen: np.ndarray, share: float, method: str, s
 
 def _named(scores: np.ndarray, budget: int, method: str, seed: list[int]) -> int:
     rng = np.random.default_rng(seed)
-    if method == "top two":
+    if method in ("look ahead", "top two"):
         stack = np.ascontiguousarray(stack_of(scores, 0, 3, rng))
-        return int(adjusted_means(stack, top_two(stack, budget)).argmax())
+        return int(adjusted_means(stack, judged(stack, budget, method == "look ahead")).argmax())
     mode = HALVED.get(method, 3)
     stages = shared.stage_rows(len(scores), scores.shape[1] if mode > 1 else budget, budget)
     stack = np.ascontiguousarray(stack_of(scores, stages[-1][1], mode, rng))
@@ -141,7 +147,7 @@ def cells(runs: int = RUNS) -> Any:
                 yield from (((name, family, size, share), votes, chosen, share) for share in SHARES[1:])
 
 
-METHODS = ("top two", "halving", *INDEPENDENT)
+METHODS = ("top two", "look ahead", "halving", *INDEPENDENT)
 COLUMNS = ["data", "family", "candidates", "share", "method"]
 
 
@@ -225,7 +231,7 @@ def claims(runs: int = 40) -> pd.DataFrame:
         budget = int(share * chosen.shape[1] * scores.shape[1] + 1e-9)
         for run, row in enumerate(chosen):
             stack = np.ascontiguousarray(stack_of(scores[row], 0, 3, np.random.default_rng([SEED, run])))
-            counts = top_two(stack, budget)
+            counts = judged(stack, budget, False)
             means = adjusted_means(stack, counts)
             draws = certainty.plausible_means(means, shared.precision_matrix(_judged(stack, counts), counts))
             best, lead = scores[row].mean(axis=1), int(means.argmax())
