@@ -188,7 +188,8 @@ def test_every_policy_of_the_package_is_registered_once_and_public():
     for cls in EVERY:
         assert getattr(bai, cls.__name__) is cls
         assert cls.__name__ in bai.__all__
-        assert cls() in cls.examples()
+        # The default of TTTS searches through a thousand draws, too slowly for all tests; test_field.py plays it.
+        assert cls() in cls.examples() or cls is bai.TTTS
 
 
 def test_every_policy_of_the_package_has_a_colour_and_marker_of_its_own():
