@@ -12,13 +12,16 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import runpy
 import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import tomllib
+import traceback
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -350,7 +353,11 @@ import __main__
 def f(x):
     return __main__.Encoded(["set", [n * (2**61 - 1) for n in range(50_000)]])
 """,
-    "cuts a file": f"import os\ndef f(x):\n    p = {str(ROOT / 'README.md')!r}\n    return os.truncate(p, os.stat(p).st_size)",
+    "cuts a file": f"""
+import os
+def f(x):
+    return os.truncate({str(ROOT / "README.md")!r}, {(ROOT / "README.md").stat().st_size})
+""",
     "speaks for the process": """
 import json, os
 def f(x):
@@ -552,10 +559,38 @@ def course(tmp_path_factory):
     said = {}
 
     def nbgrader(*arguments):
-        command = [sys.executable, "-m", "nbgrader", *arguments]
-        said[arguments[0]] = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        """Run a command in a fork of this process, which has imported nbgrader already."""
+        with tempfile.TemporaryFile("w+") as file:
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for number in (1, 2):
+                        os.dup2(file.fileno(), number)
+                    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+                    os.chdir(folder)
+                    status = command(arguments)
+                finally:
+                    sys.stderr.flush()
+                    os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            file.seek(0)
+            said[arguments[0]] = subprocess.CompletedProcess(arguments, status, stderr=file.read())
 
-    nbgrader("generate_assignment", "1_halving")
+    def command(arguments):
+        from nbgrader.apps import NbGraderApp
+
+        try:
+            NbGraderApp.launch_instance(list(arguments))
+        except SystemExit as end:
+            return int(end.code or 0)
+        except BaseException:
+            traceback.print_exc()
+            return 1
+        return 0
+
+    generate = [sys.executable, "-m", "nbgrader", "generate_assignment", "1_halving"]
+    said["generate_assignment"] = subprocess.run(generate, cwd=folder, capture_output=True, text=True)
     release = nbformat.read(folder / "release" / "1_halving" / "1_halving.ipynb", as_version=4)
     reference = solutions_of(source("1_halving"))
     for student in [*ANSWERS, "deleted", "intruder", "unreadable"]:
