@@ -12,13 +12,16 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import runpy
 import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import tomllib
+import traceback
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +38,7 @@ sys.path.append(str(ROOT / "tools"))
 pytest.importorskip("nbgrader", reason="nbgrader is not installed")
 from make_assignments import FOLDER, SOURCES, points, student_version  # noqa: E402
 
-from bai.book import grading, sandbox  # noqa: E402
+from bai.book import autograde, grading, sandbox  # noqa: E402
 
 NAMES = [source.stem for source in SOURCES]
 VARIANTS = {name: runpy.run_path(str(ROOT / "tests" / "assignments" / f"{name}.py")) for name in NAMES}
@@ -345,6 +348,16 @@ def f(x):
     "yields for ever": "import itertools\ndef f(x):\n    return itertools.count()",
     "is too deep": "def f(x):\n    y = []\n    for _ in range(10**5):\n        y = [y]\n    return y",
     "writes a large file": "def f(x):\n    open('y', 'w').write('x' * 10**8)\n    return 1",
+    "gives a set that takes for ever": """
+import __main__
+def f(x):
+    return __main__.Encoded(["set", [n * (2**61 - 1) for n in range(50_000)]])
+""",
+    "cuts a file": f"""
+import os
+def f(x):
+    return os.truncate({str(ROOT / "README.md")!r}, {(ROOT / "README.md").stat().st_size})
+""",
     "speaks for the process": """
 import json, os
 def f(x):
@@ -406,7 +419,7 @@ def test_what_hidden_tests_ask_can_be_told_nowhere_else(tells):
 
 def test_lines_of_hidden_cases_stay_hidden_however_long_they_are():
     message = "variances [1 2\n 3 4]: expected 5, got 6\nThis is what you get if you ...\nLook at: Task 1."
-    assert grading.hint(message) == "A hidden case fails.\nThis is what you get if you ...\nLook at: Task 1."
+    assert autograde.hint(message) == "A hidden case fails.\nThis is what you get if you ...\nLook at: Task 1."
 
 
 @pytest.mark.parametrize("machine", sandbox.REFUSED_CALLS)
@@ -438,7 +451,7 @@ def test_the_filter_of_system_calls_refuses_what_it_should(machine):
 def test_without_a_lock_nothing_is_graded_unless_the_teacher_says_so(monkeypatch):
     monkeypatch.setattr(sandbox, "can_lock", lambda: False)
     with pytest.raises(RuntimeError, match=r"deploy/Containerfile; or, .* c\.IsolatedExecute\.unlocked = True"):
-        grading.IsolatedExecute().preprocess(None, {})
+        autograde.IsolatedExecute().preprocess(None, {})
 
 
 def test_a_time_limit_is_explained():
@@ -538,7 +551,7 @@ ARCHIVES = {  # as the platforms name the files in what they offer for download
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course folder in which five students have been graded, and what nbgrader said."""
+    """A course folder in which six students have been graded, and what nbgrader said."""
     folder = tmp_path_factory.mktemp("course")
     shutil.copytree(FOLDER / "source" / "1_halving", folder / "source" / "1_halving")
     config = (FOLDER / "nbgrader_config.py").read_text(encoding="utf-8")
@@ -546,25 +559,60 @@ def course(tmp_path_factory):
     said = {}
 
     def nbgrader(*arguments):
-        command = [sys.executable, "-m", "nbgrader", *arguments]
-        said[arguments[0]] = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        """Run a command in a fork of this process, which has imported nbgrader already."""
+        with tempfile.TemporaryFile("w+") as file:
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for number in (1, 2):
+                        os.dup2(file.fileno(), number)
+                    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+                    os.chdir(folder)
+                    status = command(arguments)
+                finally:
+                    sys.stderr.flush()
+                    os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            file.seek(0)
+            said[arguments[0]] = subprocess.CompletedProcess(arguments, status, stderr=file.read())
 
-    nbgrader("generate_assignment", "1_halving")
+    def command(arguments):
+        from nbgrader.apps import NbGraderApp
+
+        try:
+            NbGraderApp.launch_instance(list(arguments))
+        except SystemExit as end:
+            return int(end.code or 0)
+        except BaseException:
+            traceback.print_exc()
+            return 1
+        return 0
+
+    generate = [sys.executable, "-m", "nbgrader", "generate_assignment", "1_halving"]
+    said["generate_assignment"] = subprocess.run(generate, cwd=folder, capture_output=True, text=True)
     release = nbformat.read(folder / "release" / "1_halving" / "1_halving.ipynb", as_version=4)
     reference = solutions_of(source("1_halving"))
-    for student in [*ANSWERS, "deleted", "unreadable"]:
+    for student in [*ANSWERS, "deleted", "intruder", "unreadable"]:
         notebook = nbformat.from_dict(release)
         answers = reference | ANSWERS.get(student, {})
         for cell in notebook.cells:
             cell.source = answers.get(grader(cell).get("grade_id"), cell.source)
             if student == "careless" and grader(cell).get("grade_id") == "needed-test":
                 cell.source = "assert True"
+        if student == "intruder":  # has solved nothing; a test that is skipped would have passed
+            notebook = nbformat.from_dict(release)
+            for cell in notebook.cells:
+                cell.metadata["tags"] = ["skip-execution"]
         if student == "deleted":
             gone = {"mistake-hidden", "plan", "plan-test"}
             notebook.cells = [cell for cell in notebook.cells if grader(cell).get("grade_id") not in gone]
         handed_in = folder / "submitted" / student / "1_halving" / "1_halving.ipynb"
         handed_in.parent.mkdir(parents=True)
         nbformat.write(notebook, handed_in)
+        if student == "intruder":  # files that would be imported in the place of modules
+            for name in ("ipykernel_launcher", "IPython", "bai", "numpy"):
+                handed_in.with_name(f"{name}.py").write_text(f"open({str(folder / 'was here')!r}, 'w')")
     handed_in.write_text("not a notebook")
     nbgrader("autograde", "1_halving")
     nbgrader("generate_feedback", "1_halving")
@@ -603,6 +651,7 @@ def test_every_student_gets_a_mark_and_grading_goes_on(course):
         "careless": failed("1_halving", ANSWERS["careless"]),
         "looping": {"score-test", "score-hidden"} | set(failed("1_halving", third)),
         "deleted": ["plan-test", "plan-hidden"],  # the solution of one task, charged once
+        "intruder": worth,
         "unreadable": worth,
     }
     assert marks == {student: mark(lost) for student, lost in expected.items()}
@@ -642,6 +691,11 @@ def test_feedback_reveals_no_hidden_test(course):
         assert [line for line in lines if line in text] == []
         assert "I was asked (9, 300)" in text or student != "careless"  # the visible case may be told
         assert not re.search(r"I was asked \((?!9, 300)", text)
+
+
+def test_files_that_were_handed_in_are_not_executed(course):
+    assert (course[0] / "autograded" / "intruder" / "1_halving" / "bai.py").exists()
+    assert not (course[0] / "was here").exists()
 
 
 def test_files_written_by_a_student_are_gone(course):

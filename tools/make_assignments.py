@@ -14,7 +14,7 @@ from nbgrader.converters.generate_assignment import GenerateAssignment
 from nbgrader.preprocessors import SaveCells
 from traitlets.config.loader import PyFileConfigLoader
 
-from bai.book.grading import fill_address
+from bai.book.autograde import fill_address
 
 FOLDER = Path(__file__).resolve().parent.parent / "chapters" / "assignments"
 SOURCES = sorted(FOLDER.glob("source/*/*.ipynb"))

@@ -2,15 +2,14 @@
 
 `isolate` turns a notebook into cells of which none executes what a student wrote. They hand it, as text, to a
 `Session`, which has it executed by `bai.book.sandbox` and puts functions in the places of the student's that send the
-arguments there and bring plain results back. `IsolatedExecute` does so within nbgrader's `autograde`, and `HideTests`
-keeps hidden tests out of nbgrader's `generate_feedback`; nbgrader's configuration names both.
+arguments there and bring plain results back. `bai.book.autograde` does so within nbgrader; the kernels that it starts
+import this file, which therefore needs nothing of nbgrader.
 """
 
 from __future__ import annotations
 
 import atexit
 import base64
-import builtins
 import contextlib
 import io
 import json
@@ -25,15 +24,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
-import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import Image, display
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
-from traitlets import Bool, Integer, Unicode
 
 import bai
 from bai.book import sandbox
@@ -41,16 +36,6 @@ from bai.book import sandbox
 SECONDS = 30  # for all calls of one test together, and for one cell of the student
 LARGEST = 10**7  # whole number with which a student's code may call a function of ours
 HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.S)
-
-
-def fill_address(notebook: Any) -> None:
-    """Put the address of the repository into the cell that installs `bai`; without one, leave the cell out."""
-    address = os.environ.get("BOOK_REPOSITORY_URL")
-    if address:
-        for cell in notebook.cells:
-            cell.source = cell.source.replace("REPOSITORY_URL", address)
-    else:
-        notebook.cells = [cell for cell in notebook.cells if "REPOSITORY_URL" not in cell.source]
 
 
 class Failed(Exception):
@@ -116,7 +101,9 @@ class Zygote:
         self.home = tempfile.mkdtemp()
         places = {"HOME": self.home, "MPLCONFIGDIR": self.home, "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-I", sandbox.__file__, str(theirs.fileno()), "bai" if with_bai else "none"]
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=keep | places, cwd=self.home)
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env=keep | places, cwd=self.home, start_new_session=True
+        )
         theirs.close()
         atexit.register(self.close)
 
@@ -169,7 +156,8 @@ class Worker:
                     reply = asked(functions, *content)
                 sandbox.send(self.channel, pickled(reply, {}))
             elif kind == "value":
-                return sandbox.decode(content)
+                with limited(deadline - time.monotonic()):  # numbers may be chosen so that sets of them are slow
+                    return sandbox.decode(content)
             else:
                 raise Failed(*map(str, content[:2]))
 
@@ -386,68 +374,3 @@ def library(name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
-
-
-# --- within nbgrader
-
-
-NO_LOCK = (
-    "this system cannot keep students' code away from your files and the network, which takes Linux 5.13 or newer on "
-    "x86_64 or aarch64. Grade in the container of deploy/Containerfile; or, if you trust the code, set "
-    "c.IsolatedExecute.unlocked = True in nbgrader_config.py"
-)
-
-
-class IsolatedExecute(Execute):
-    """Executes a submission with the student's code in a process of its own; the notebook shows the code as it was."""
-
-    course = Unicode(help="The folder of the course, with `source`.").tag(config=True)
-    seconds = Integer(SECONDS, help="For all calls of one test together.").tag(config=True)
-    unlocked = Bool(False, help="Grade also where students' code can read files and use the network.").tag(config=True)
-
-    def preprocess(self, nb: Any, resources: Any = None, km: Any = None) -> tuple[Any, Any]:
-        if not (self.unlocked or sandbox.can_lock()):
-            raise RuntimeError(NO_LOCK)
-        names = resources["nbgrader"]
-        file = Path(self.course) / "source" / names["assignment"] / f"{names['notebook']}.ipynb"
-        source = nbformat.read(file, as_version=4)
-        tests = {about(cell)["grade_id"]: cell.source for cell in source.cells if about(cell).get("locked")}
-        written = [tests.get(about(cell).get("grade_id"), cell.source) for cell in nb.cells]
-        for cell, text in zip(nb.cells, isolate(nb, source, self.seconds), strict=True):
-            cell.source = text
-        nb, resources = super().preprocess(nb, resources, km)
-        for cell, text in zip(nb.cells, written, strict=True):
-            cell.source = text
-            for output in cell.get("outputs", ()):
-                if output.output_type == "error":
-                    output.traceback = [f"{output.ename}: {output.evalue}"]
-        return nb, resources
-
-
-class HideTests(NbGraderPreprocessor):
-    """Takes hidden tests, and what their messages tell about the cases, out of a page of feedback."""
-
-    def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
-        if cell.cell_type == "code" and HIDDEN.search(cell.source):
-            cell.source = HIDDEN.sub("# (hidden tests)", cell.source)
-            for output in cell.outputs:
-                if output.output_type == "error":
-                    output.evalue = hint(output.evalue)
-                    output.traceback = [output.evalue]
-        return cell, resources
-
-
-def hint(message: str) -> str:
-    """The part of a message that a student may see: the likely mistake and where to look, not the case.
-
-    >>> hint("gap 0.5: expected 22, got 21\\nLook at: Task 3.")
-    'A hidden case fails.\\nLook at: Task 3.'
-    >>> hint("`score` raised ValueError: (0.5, [1, 1])")
-    'A hidden case fails: `score` raised ValueError.'
-    """
-    told = re.match(r"(`\w+` (?:raised (\w+)|was stopped|ended the process|gives something))", message)
-    if told:
-        known = not told[2] or isinstance(getattr(builtins, told[2], None), type)  # a name of its own may tell the case
-        return f"A hidden case fails: {told[1] if known else 'an error was raised'}."
-    lines = [line for line in message.splitlines()[1:] if line.startswith(("This is what you get", "Look at: "))]
-    return "\n".join(["A hidden case fails.", *lines])

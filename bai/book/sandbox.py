@@ -135,7 +135,7 @@ REFUSED_CALLS = {
         **dict.fromkeys([62, 200, 234, 129, 297, 424, 101, 310, 311, 434, 438], "a reach into other processes"),
         **dict.fromkeys([141, 142, 144, 203, 251, 314], "another priority, for itself or others"),
         **dict.fromkeys([29, 64, 68, 240, 248, 249, 250], "memory, queues and keys that processes share"),
-        **dict.fromkeys([90, 91, 92, 93, 94, 132, 235, 260, 261, 268, 280, 452, 188, 189, 190], "rights of files"),
+        **dict.fromkeys([76, 90, 91, 92, 93, 94, 132, 235, 260, 261, 268, 280, 452, 188, 189, 190], "what files are"),
         **dict.fromkeys([165, 169, 272, 308, 321, 323], "mounts, namespaces, and what else the kernel offers"),
     },
     "aarch64": {
@@ -145,7 +145,7 @@ REFUSED_CALLS = {
         **dict.fromkeys([129, 130, 131, 138, 240, 424, 117, 270, 271, 434, 438], "a reach into other processes"),
         **dict.fromkeys([118, 119, 122, 140, 30, 274], "another priority, for itself or others"),
         **dict.fromkeys([180, 186, 190, 194, 217, 218, 219], "memory, queues and keys that processes share"),
-        **dict.fromkeys([52, 53, 54, 55, 88, 452, 5, 6, 7], "rights of files"),
+        **dict.fromkeys([45, 52, 53, 54, 55, 88, 452, 5, 6, 7], "what files are"),
         **dict.fromkeys([40, 97, 142, 268, 280, 282], "mounts, namespaces, and what else the kernel offers"),
     },
 }

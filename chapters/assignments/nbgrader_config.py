@@ -9,7 +9,7 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader import preprocessors as steps
 from nbgrader.converters.generate_assignment import GenerateAssignment
 
-from bai.book.grading import HideTests, IsolatedExecute, fill_address
+from bai.book.autograde import HideTests, IsolatedExecute, fill_address
 
 # nbgrader calls alembic by its bare name; it lies beside the Python that runs nbgrader.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
