@@ -314,7 +314,7 @@ def test_panels_that_share_a_scale_are_not_drawn_before_they_are_shown():
     """matplotlib would draw the figure anew at every change of a scale that two parts of it share."""
     left, right = plots.panels(2, sharey=True)
     drawn = []
-    figure = left.get_figure(root=True)
+    figure = plt.gcf()
     figure.draw = lambda renderer: drawn.append(renderer)
     for ax in (left, right):
         ax.plot([0, 1], [0, 3])
