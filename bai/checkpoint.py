@@ -56,18 +56,10 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], study: dict[str, Any] | None = None):
-        if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-            checks.wrong_type("checkpoint", path, "the name of a file")
-        self.path: Path = Path(path)
-        try:
-            possible = b"\0" not in os.fsencode(self.path) and not self.path.is_dir() and self.path.parent.is_dir()
-            exists = possible and self.path.exists()
-        except (OSError, ValueError):  # no file can have this name
-            possible = exists = False
-        if study is None and not exists:
+        self.path: Path
+        self.path, size = checks.file("checkpoint", path)
+        if study is None and size is None:
             raise ValueError(f"checkpoint is {checks.shown(path)}, but there is no such file; start the study first")
-        if not possible:
-            raise ValueError(f"checkpoint is {checks.shown(path)}; it must be a file in a folder that exists")
         with self._explained():
             # A file, even if it is called ":memory:".
             self.connection: sqlite3.Connection = sqlite3.connect(self.path.absolute(), timeout=60)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import islice
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -294,3 +297,20 @@ def several(name: str, value: Any) -> list[Any]:
     if len(entries) > MOST_ENTRIES:
         raise ValueError(f"{name} has more than {MOST_ENTRIES} entries, or no end; give fewer")
     return entries
+
+
+def file(name: str, value: Any) -> tuple[Path, int | None]:
+    """Return the path of a file, and its size: None if it does not exist and can be made."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str):
+        wrong_type(name, value, "the name of a file")
+    path = Path(value)
+    try:
+        status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return path, status.st_size
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return path, None
+    except (OSError, ValueError):  # no file can have this name
+        pass
+    raise ValueError(f"{name} is {shown(value)}; it must be a file in a folder that exists")

@@ -21,22 +21,14 @@ class ScoreFile:
     """An open file of scores; made if it does not exist. What it holds already is in `known`."""
 
     def __init__(self, path: str | os.PathLike[str], labels: list[str], n_examples: int):
-        if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-            checks.wrong_type("file", path, "the name of a file")
-        self.path: Path = Path(path)
-        try:
-            possible = b"\0" not in os.fsencode(path) and not self.path.is_dir() and self.path.parent.is_dir()
-            exists = possible and self.path.exists() and self.path.stat().st_size > 0
-        except (OSError, ValueError):  # no file can have this name
-            possible = exists = False
-        if not possible or not self.path.name:
-            raise ValueError(f"file is {checks.shown(path)}; it must be a file in a folder that exists")
+        self.path: Path
+        self.path, size = checks.file("file", path)
         header = {**HEADER, "candidates": labels, "examples": n_examples}
         self.known: dict[tuple[int, int], float | None] = {}
-        if exists:
+        if size:
             self._read(header)
         self._file: TextIO = self.path.open("a", encoding="utf-8")
-        if not exists:
+        if not size:
             self._write(header)
 
     def _read(self, header: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from . import checks
@@ -74,23 +73,10 @@ def describe(experiment: Any) -> dict[str, Any]:
 
 def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write JSON to a new file and put it in place of the old."""
-    target = _path(path)
+    target, _ = checks.file("path", path)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     beside.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
     os.replace(beside, target)
-
-
-def _path(path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
-        checks.wrong_type("path", path, "the name of a file")
-    target = Path(path)
-    try:
-        possible = b"\0" not in os.fsencode(target) and not target.is_dir() and target.parent.is_dir() and target.name
-    except (OSError, ValueError):  # no file can have this name
-        possible = False
-    if not possible:
-        raise ValueError(f"path is {checks.shown(path)}; it must be a file in a folder that exists")
-    return target
 
 
 @contextmanager
@@ -105,8 +91,8 @@ def explained(path: Any) -> Iterator[None]:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what a file says, or raise ValueError unless it is one of ours."""
-    target = _path(path)
-    if not target.is_file():
+    target, size = checks.file("path", path)
+    if size is None:
         raise ValueError(f"path is {checks.shown(path)}, but there is no such file; save an experiment first")
     with explained(path):
         found = json.loads(target.read_text(encoding="utf-8"), parse_constant=_no_number)
