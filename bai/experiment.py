@@ -249,7 +249,7 @@ class Experiment:
     def expected_loss(self) -> float:
         """By how much `best` is expected to fall short of the best mean; NaN before an arm has two rewards.
 
-        Approximate: on the leaderboard's families it was often too small by half.
+        Approximate: on some of the leaderboard's families it was too small, by a third or more.
         """
         draws = self._draws()
         return np.nan if draws is None else float((draws.max(axis=1) - draws[:, self.best]).mean())

@@ -134,6 +134,39 @@ def markdown_problems(cell):
             yield "shows a figure without :alt:"
 
 
+HIDDEN = {"remove-cell", "remove-input", "hide-cell", "hide-input"}
+
+
+def names(source):
+    """The names that the source defines, and those that it uses."""
+    defined, used = set(), set()
+    for node in ast.walk(ast.parse(plain_python(source))):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler):
+            defined.add(node.name)
+    return defined, used
+
+
+def copying_problems(code):
+    """Cells whose code is shown run when a reader copies them: they use no name that only folded cells define."""
+    seen, folded = set(), set()
+    for cell in code:
+        defined, used = names(text(cell["source"]))
+        if HIDDEN & set(cell["metadata"].get("tags", [])):
+            folded |= defined
+            continue
+        seen |= defined
+        for name in sorted(used & folded - seen):
+            yield f"uses {name}, which only a folded cell defines"
+
+
 FOR_PAGES = ("installs something", "shows a table without")  # assignments are no pages
 
 
@@ -153,6 +186,7 @@ def problems(notebook):
         first = next(number for number, source in enumerate(seen) if re.search(r"\bbai\.", source))
         if not re.search(r"^import bai$", "\n".join(seen[: first + 1]), flags=re.M):
             found.append("uses bai before a cell that readers see imports it")
+    found += copying_problems(code)
     if "widgets" in notebook["metadata"]:
         found.append("stores widgets, which would load scripts from elsewhere")
     if notebook["metadata"].get("kernelspec", {}).get("name") != "python3":
@@ -253,6 +287,7 @@ BREAKS = {
         notebook["cells"][1].update(metadata={"tags": ["remove-cell"]})
         or notebook["cells"][3].update(source="bai.SH()")
     ),
+    "uses x, which only a folded cell": change(3, metadata={"tags": ["hide-input"]}),
     "more than 88 characters": change(3, source="x = 3  # " + 80 * "-" + "\nx"),
     "no vector graphic": change(4, outputs=[{"output_type": "display_data", "data": {"image/png": "iVBOR"}}]),
     "shows 'Paired('": change(3, outputs=[stream("Paired(difference=0.1)")]),
