@@ -297,6 +297,7 @@ CALLS = {
     "theory.shadavar_keep_bound": Call(theory.shadavar_keep_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.shadavar_keep_closed_bound": Call(theory.shadavar_keep_closed_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.bounded_bound": Call(theory.bounded_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
+    "theory.bounded_closed_bound": Call(theory.bounded_closed_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
     "theory.transition_cost": Call(
         theory.transition_cost, {"means": [1.0, 0.0], "rates": [4.0, 2.0], "survivors": [False, True]}, finite
     ),
