@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import chdtr, chdtrc, chdtri, log_ndtr, logsumexp
-from test_bounds import log_mistake, log_transition
+from test_bounds import log_mistake, log_transition, pulls_of
 
 import bai
 from bai import theory
@@ -37,7 +37,7 @@ COVERED = {
         "test_a_floor_gives_an_exponential_bound_near_its_ratio": "best_floor",
     },
     "test_exact_bounds": {
-        "test_kept_samples_of_two_to_five_arms_are_bounded_in_300_problems": "keep_bound",
+        "test_kept_samples_of_two_to_five_arms_are_bounded_in_300_problems": "keep_bound sh_keep_bound",
         "test_learned_variances_are_bounded_in_300_problems": "shadavar_bound shadavar_failure",
         "test_learned_variances_with_kept_samples_are_bounded_in_300_problems": "shadavar_keep_bound",
         "test_no_pulls_whatever_beat_the_bounds_of_shadavar_in_300_problems":
@@ -106,13 +106,13 @@ def log_integral(density, centre, spreads, points=41):
     return logsumexp(corners) + sum(math.log(axis[1] - axis[0]) for axis in axes)
 
 
-def log_kept(means, variances, budget):
-    """Return a lower bound on log P(mistake) of SHVar with three or four arms and all samples kept.
+def log_kept(policy, means, variances, budget):
+    """Return a lower bound on log P(mistake) of SH or SHVar with three or four arms and all samples kept.
 
     Arm 1 goes in the first stage, or it stays with arm j, both above all others, and arm j ends above it.
     """
     stage_budget, best, size = budget // 2, int(means.argmax()), means.size
-    first = theory.greedy_allocation(variances, stage_budget)
+    first = pulls_of(policy, variances, stage_budget)
     error = np.sqrt(variances / first)
     terms, others = [], [j for j in range(size) if j != best]
 
@@ -132,10 +132,12 @@ def log_kept(means, variances, budget):
             terms.append(log_integral(gone, means[[best]], error[[best]], 401))
     for j in others:
         pair = np.array([best, j])
-        more = np.zeros(2, int)
-        for _ in range(stage_budget):  # the policy's rule: the pull goes where variance / pulls is highest
-            index = variances[pair] / (first[pair] + more)
-            more[1 if index[1] > index[0] or (index[1] == index[0] and j < best) else 0] += 1
+        more = np.array([stage_budget // 2, stage_budget - stage_budget // 2])
+        if policy == "SHVar":  # the pull goes where variance / pulls is highest
+            more[:] = 0
+            for _ in range(stage_budget):
+                index = variances[pair] / (first[pair] + more)
+                more[1 if index[1] > index[0] or (index[1] == index[0] and j < best) else 0] += 1
         share = first[pair] / (first[pair] + more)
         fresh = math.sqrt((variances[pair] * more / (first[pair] + more) ** 2).sum())
 
@@ -148,9 +150,9 @@ def log_kept(means, variances, budget):
     return float(logsumexp(terms))
 
 
-def log_lost_at_once(means, variances, stage_budget):
-    """Return log P(arm 1 goes in the first stage of SHVar), where nothing has been kept yet."""
-    spreads = np.sqrt(variances / theory.greedy_allocation(variances, stage_budget))
+def log_lost_at_once(policy, means, variances, stage_budget):
+    """Return log P(arm 1 goes in the first stage), where nothing has been kept yet."""
+    spreads = np.sqrt(variances / pulls_of(policy, variances, stage_budget))
     best, terms = int(means.argmax()), []
     for picked in combinations(range(means.size), (means.size + 1) // 2):
         if best not in picked:
@@ -169,13 +171,16 @@ def test_kept_samples_of_two_to_five_arms_are_bounded_in_300_problems():
         gaps[rng.integers(size)] = 0.0
         scale = math.sqrt(variances.sum() / stage_budget * 10 ** rng.uniform(-0.5, 3.2))
         means, n = -gaps * scale, theory.stages(size) * stage_budget + case % 2
-        if size == 2:
-            truth = log_mistake("SHVar", means, variances, n)  # one stage, and nothing to keep
-        else:
-            truth = log_kept(means, variances, n) if size < 5 else log_lost_at_once(means, variances, stage_budget)
-        logs.append(truth)
-        assert hold(theory.keep_bound(means, variances, n), truth), (means, variances, n)
-        assert hold(theory.keep_bound(means, variances, n, gaussian=False), truth), (means, variances, n)
+        for policy, bound in (("SHVar", theory.keep_bound), ("SH", theory.sh_keep_bound)):
+            if size == 2:
+                truth = log_mistake(policy, means, variances, n)  # one stage, and nothing to keep
+            elif size < 5:
+                truth = log_kept(policy, means, variances, n)
+            else:
+                truth = log_lost_at_once(policy, means, variances, stage_budget)
+            logs.append(truth)
+            assert hold(bound(means, variances, n), truth), (policy, means, variances, n)
+            assert hold(bound(means, variances, n, gaussian=False), truth), (policy, means, variances, n)
     logs = np.array(logs)
     assert (logs < -230).sum() > 20 and (logs > -3).sum() > 20 and (logs > -700).sum() > 200
 
@@ -183,9 +188,10 @@ def test_kept_samples_of_two_to_five_arms_are_bounded_in_300_problems():
 def test_the_reference_for_kept_samples_is_what_play_shows():
     for size in (3, 4):
         means, variances = np.array([0.0, -0.3, -0.35, -0.5])[:size], np.array([1.0, 0.3, 0.8, 0.1])[:size]
-        out = bai.simulate(bai.SHVar(reuse=True), bai.GaussianBandits(means, variances, runs=200_000), 60, seed=1)
-        low, high = out.interval
-        assert 0.98 * low <= math.exp(log_kept(means, variances, 60)) <= high
+        for policy in (bai.SHVar(reuse=True), bai.SH(reuse=True)):
+            out = bai.simulate(policy, bai.GaussianBandits(means, variances, runs=100_000), 72, seed=1)
+            low, high = out.interval
+            assert 0.97 * low <= math.exp(log_kept(policy.name, means, variances, 72)) <= high
 
 
 def test_kept_samples_of_one_or_two_noisy_arms_are_bounded():
@@ -400,8 +406,9 @@ def test_no_pulls_whatever_beat_the_bounds_of_shadavar_in_300_problems():
     assert told.min() > 60 and min(logs) < -230 and max(logs) > -5
 
 
-def test_learned_variances_with_kept_samples_are_bounded_in_300_problems():
+def test_learned_variances_with_kept_samples_are_bounded_in_300_problems(monkeypatch):
     """Rivals without noise take w pulls each and are sure to go; arms 1 and 2 then share the rest as two arms do."""
+    monkeypatch.setattr("bai.theory.keep_bounds.SHARES", bai.theory.keep_bounds.SHARES[::3])  # fewer plans, for speed
     rng, logs, told = np.random.default_rng(28), [], 0
     for case in range(300):
         size, delta = 2 + case % 4, (0.3, 0.7)[case // 4 % 2] if case % 4 > 1 else (0.05, 0.3, 0.7)[case // 4 % 3]
