@@ -233,6 +233,14 @@ def test_api_page_has_every_public_name_once():
     assert len(written) == len(set(written))
 
 
+def test_map_of_the_subject_names_every_policy():
+    import bai
+
+    rows = [line.split("|")[1] for line in read("chapters/map.md").splitlines() if line.startswith("| ")]
+    named = {name.strip() for row in rows for name in row.split(",")}
+    assert not {policy.name for policy in bai.REGISTRY + bai.FIELD} - named
+
+
 def test_every_chapter_is_in_the_table_of_contents():
     listed = re.findall(r"^[ -]*file: (\S+)", read("_toc.yml"), flags=re.M)
     written = [p.relative_to(ROOT).with_suffix("").as_posix() for p in ROOT.glob("chapters/*.ipynb")]

@@ -294,9 +294,11 @@ CALLS = {
     "theory.sh_gaussian_bound": Call(theory.sh_gaussian_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.elimination_probability": Call(theory.elimination_probability, {**ARMS, "pulls": [4, 5, 6]}, finite),
     "theory.keep_bound": Call(theory.keep_bound, {**PROBLEM, "gaussian": True}, finite),
+    "theory.sh_keep_bound": Call(theory.sh_keep_bound, {**PROBLEM, "gaussian": True}, finite),
     "theory.shadavar_keep_bound": Call(theory.shadavar_keep_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.shadavar_keep_closed_bound": Call(theory.shadavar_keep_closed_bound, {**PROBLEM, "delta": 0.25}, finite),
     "theory.bounded_bound": Call(theory.bounded_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
+    "theory.bounded_closed_bound": Call(theory.bounded_closed_bound, {**PROBLEM, "delta": 0.25, "span": 9.0}, finite),
     "theory.transition_cost": Call(
         theory.transition_cost, {"means": [1.0, 0.0], "rates": [4.0, 2.0], "survivors": [False, True]}, finite
     ),

@@ -376,6 +376,16 @@ def test_printed_theorem_3_is_false_under_its_own_conditions():
 # --------------------------------------------------------------------------- corrected bounds: SHVar
 
 
+def test_lemma_3_holds_for_every_pair_with_an_integral_allocation():
+    rng = np.random.default_rng(14)
+    for _ in range(300):
+        pulls = rng.integers(1, 40, int(rng.integers(2, 6)))  # and variances in proportion
+        variances = pulls * 10.0 ** rng.uniform(-3, 3)
+        gap = math.sqrt(4 * variances.sum() / pulls.sum() * 10 ** rng.uniform(-2, 2.8))
+        exact = norm.logsf(gap / math.sqrt((variances / pulls)[:2].sum()))
+        assert exact < -700 or exact <= math.log(theory.lemma_3_bound(gap, variances, int(pulls.sum())))
+
+
 @always
 @given(st.integers(1, 5), st.data())
 def test_lemma_a_holds_for_any_dependence_between_rivals(rivals, data):

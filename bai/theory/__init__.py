@@ -31,7 +31,7 @@ from .allocation import (
     neyman_allocation,
     shvar_gain,
 )
-from .bounded_bounds import bounded_bound
+from .bounded_bounds import bounded_bound, bounded_closed_bound
 from .error_bounds import (
     full_form_bound,
     h2,
@@ -46,7 +46,7 @@ from .error_bounds import (
 )
 from .exponents import cheapest_path, exponent, exponent_bracket, path_bounds, transition_cost
 from .halving_bounds import sh_closed_bound, sh_gaussian_bound, shvar_bound
-from .keep_bounds import keep_bound, shadavar_keep_bound, shadavar_keep_closed_bound
+from .keep_bounds import keep_bound, sh_keep_bound, shadavar_keep_bound, shadavar_keep_closed_bound
 from .rivals import elimination_probability
 from .shadavar_bounds import shadavar_bound, shadavar_failure
 from .starvation import (
@@ -74,8 +74,9 @@ __all__ = [  # noqa: RUF022  the order of the API page
     "h2", "sh_bound", "lemma_3_bound", "theorem_1_bound", "theorem_2_bound", "theorem_3_bound", "theorem_3_condition",
     "theorem_3_least_budget", "lemma_a_bound", "full_form_bound",
     "elimination_probability", "sh_closed_bound", "sh_gaussian_bound", "shvar_bound",
-    "shadavar_failure", "shadavar_bound", "keep_bound", "shadavar_keep_bound", "shadavar_keep_closed_bound",
-    "bounded_bound",
+    "shadavar_failure", "shadavar_bound",
+    "keep_bound", "sh_keep_bound", "shadavar_keep_bound", "shadavar_keep_closed_bound",
+    "bounded_bound", "bounded_closed_bound",
     "transition_cost", "cheapest_path", "exponent", "exponent_bracket", "path_bounds",
     "starvation_bound", "starvation_limit", "starvation_bracket", "best_floor", "floor_bound", "tiny_delta_bound",
     "variance_price", "variance_stages", "variance_complexity", "hard_problems", "variance_lower_bound",

@@ -1,4 +1,4 @@
-"""Bounds for policies that keep all samples: SHVar, whose counts are known, and SHAdaVar, whose counts are random.
+"""Bounds for policies that keep all samples: SH and SHVar, whose counts are known, and SHAdaVar with random ones.
 
 Nothing is conditioned on who survived. For each rival we ask whether its mean can ever be above that of the best arm
 once both have the pulls that the stage guarantees, ρ_s σ_i² of them.
@@ -75,6 +75,38 @@ def keep_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussi
     def bound(stage_budget: int) -> float:
         rho = np.cumsum([(stage_budget - arms.size + 1) / arms.sum() for arms in noise])
         return _ever(means, rho.tolist(), gaussian)
+
+    return for_each(stage_budgets(budget, means.size), bound)
+
+
+def sh_keep_bound(
+    means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True
+) -> float | np.ndarray:
+    """Return the bound on the mistakes of SH with all samples kept, `SH(reuse=True)`.
+
+    It is that of `keep_bound` with ρ_s = Σ_{r<=s} ⌊b/k_r⌋/σ_max²: every arm that is left after stage s has had at least
+    Σ_{r<=s} ⌊b/k_r⌋ pulls. At most 1.
+
+    Parameters
+    ----------
+    means, variances : array_like, shape (K,)
+        The arms: a unique best one, variances (or sub-Gaussian proxies) not all 0.
+    budget : int or array of int
+        n, at least Km.
+    gaussian : bool
+        Whether the rewards are Gaussian.
+
+    Examples
+    --------
+    >>> round(sh_keep_bound([1.0, 0.5, 0.5, 0.0], [1.0, 1.0, 0.1, 0.1], 200), 4)
+    0.069
+    """
+    means, variances = problem(means, variances)
+    gaussian = checks.flag("gaussian", gaussian)
+    sizes = np.array(stage_sizes(means.size))
+
+    def bound(stage_budget: int) -> float:
+        return _ever(means, ((stage_budget // sizes).cumsum() / variances.max()).tolist(), gaussian)
 
     return for_each(stage_budgets(budget, means.size), bound)
 
