@@ -2,6 +2,7 @@
 
 import os
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -20,7 +21,7 @@ RELEASE = COURSE / "release"
 
 
 class PutBackCells(steps.NbGraderPreprocessor):
-    """Puts back the cells of an assignment that a student deleted, as they were released.
+    """Puts back the cells of an assignment that a student deleted, and what nbgrader notes about each, as released.
 
     nbgrader's own ``add_missing_cells`` puts back tests only, and stops where the solution before a test is gone too.
     """
@@ -29,8 +30,13 @@ class PutBackCells(steps.NbGraderPreprocessor):
         names = resources["nbgrader"]
         released = nbformat.read(RELEASE / names["assignment"] / f"{names['notebook']}.ipynb", as_version=4)
         name = lambda cell: cell.metadata.get("nbgrader", {}).get("grade_id")  # noqa: E731
+        ours = {name(cell): cell for cell in filter(name, released.cells)}
+        for cell in nb.cells:
+            noted = cell.metadata.pop("nbgrader", {}).get("grade_id")
+            if noted in ours:
+                cell.metadata["nbgrader"] = deepcopy(ours[noted].metadata["nbgrader"])
         place = 0
-        for cell in filter(name, released.cells):
+        for cell in ours.values():
             if name(cell) not in map(name, nb.cells):
                 nb.cells.insert(place, cell)
             place = list(map(name, nb.cells)).index(name(cell)) + 1
@@ -56,9 +62,9 @@ c.LimitOutput.max_lines = 200
 c.GenerateAssignment.preprocessors = [FillAddress, *GenerateAssignment().preprocessors]
 c.Autograde.sanitize_preprocessors = [
     steps.ClearOutput,
+    PutBackCells,
     steps.DeduplicateIds,
     steps.OverwriteKernelspec,
-    PutBackCells,
     steps.OverwriteCells,
     steps.CheckCellMetadata,
 ]
