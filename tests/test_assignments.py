@@ -588,11 +588,11 @@ ANSWERS = {  # what students hand in: solution cells that replace the stubs
     "looping": VARIANTS["1_halving"]["WRONG"]["a third rounded down"][0]
     | {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
     "careless": {
-        "averages": "print('half a character: \\ud800')\nraise RuntimeError('left over from debugging \\ud800')",
+        "averages": "raise RuntimeError('left over from debugging \\ud800')",
         "mistake": "def mistake_probability(means, variances, pulls:",
         "needed": "def how_many_pulls(gap, variances, delta):\n    return 22",
         "score": "open('notes.txt', 'w').write('x')\nimport sys\n\ndef score(means, named):\n    sys.exit(1)",
-        "plan": "def stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
+        "plan": "print('half a character: \\ud800')\ndef stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
     },
 }
 
@@ -613,11 +613,12 @@ def forged(release):
     for place, cell in enumerate(cell for cell in notebook.cells if grader(cell).get("locked")):
         cell.metadata["tags"] = ["skip-execution"]  # a test that is skipped would have passed
         cell.source = "1000"  # the result of a test may stand for its points
-        changes = [{"locked": False}, {"points": 1000}, {"solution": True}, {"grade": False}, {"checksum": "0"}]
+        changes = [{"locked": False}, {"points": 1000}, {"solution": True}, {"grade": False}, {"schema_version": 1}]
         cell.metadata["nbgrader"] |= changes[place % len(changes)]
     twice = nbformat.from_dict(next(cell for cell in notebook.cells if grader(cell).get("grade_id") == "plan-hidden"))
     more = nbformat.v4.new_code_cell("1000", metadata={"nbgrader": {**twice.metadata["nbgrader"], "grade_id": "more"}})
     text = nbformat.v4.new_markdown_cell("done", metadata=notebook.cells.pop().metadata)
+    twice.id = "twice"
     return nbformat.v4.new_notebook(cells=[twice, *reversed(notebook.cells), more, text], metadata=notebook.metadata)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -23,23 +22,26 @@ RELEASE = COURSE / "release"
 class PutBackCells(steps.NbGraderPreprocessor):
     """Puts back the cells of an assignment that a student deleted, and what nbgrader notes about each, as released.
 
-    nbgrader's own ``add_missing_cells`` puts back tests only, and stops where the solution before a test is gone too.
+    Of a cell that was copied the last one counts. nbgrader's own steps put back tests only, stop where the solution
+    before a test is gone too, and end the grading of all students where what one handed in lacks a note.
     """
 
     def preprocess(self, nb, resources):
         names = resources["nbgrader"]
         released = nbformat.read(RELEASE / names["assignment"] / f"{names['notebook']}.ipynb", as_version=4)
         name = lambda cell: cell.metadata.get("nbgrader", {}).get("grade_id")  # noqa: E731
-        ours = {name(cell): cell for cell in filter(name, released.cells)}
-        for cell in nb.cells:
-            noted = cell.metadata.pop("nbgrader", {}).get("grade_id")
-            if noted in ours:
-                cell.metadata["nbgrader"] = deepcopy(ours[noted].metadata["nbgrader"])
+        missing = {name(cell): cell for cell in released.cells if name(cell)}
+        notes = {entry: cell.metadata["nbgrader"] for entry, cell in missing.items()}
+        for cell in reversed(nb.cells):
+            if missing.pop(noted := name(cell), None):
+                cell.metadata["nbgrader"] = notes[noted]
+            else:
+                cell.metadata.pop("nbgrader", None)
         place = 0
-        for cell in ours.values():
-            if name(cell) not in map(name, nb.cells):
-                nb.cells.insert(place, cell)
-            place = list(map(name, nb.cells)).index(name(cell)) + 1
+        for entry in notes:
+            if entry in missing:
+                nb.cells.insert(place, missing[entry])
+            place = list(map(name, nb.cells)).index(entry) + 1
         return nb, resources
 
 
@@ -63,7 +65,6 @@ c.GenerateAssignment.preprocessors = [FillAddress, *GenerateAssignment().preproc
 c.Autograde.sanitize_preprocessors = [
     steps.ClearOutput,
     PutBackCells,
-    steps.DeduplicateIds,
     steps.OverwriteKernelspec,
     steps.OverwriteCells,
     steps.CheckCellMetadata,
