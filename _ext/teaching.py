@@ -8,6 +8,7 @@ serves each learning goal.
 
 import html
 import re
+import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,9 @@ from lists import ROOT, exercises, notebooks
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx.util.docutils import SphinxDirective
+
+sys.path.append(str(ROOT / "tools"))
+from make_exercises import CHAPTERS
 
 QUIZZES = ROOT / "chapters" / "quizzes.toml"
 WORDS_A_MINUTE = 200
@@ -242,15 +246,16 @@ def in_words(numbers):
 
 
 def goal_rows(found):
-    yield "| students can | read | check | practise | graded |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| students can | read | show | check | practise | graded |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     for name, quiz in quizzes().items():
         notebook = found[f"chapters/{name}"]
         read = f"{{doc}}`/chapters/{name}`, {round(words(notebook) / WORDS_A_MINUTE)} minutes"
+        show = f'<a href="slides/{name}.html">slides</a>'
         check = f"{{ref}}`two questions <sec-quiz-{name.replace('_', '-')}>`"
-        count = len(exercises(notebook))
+        practise = f"{len(exercises(notebook))} exercises there{', more in `exercises.md`' * (name in CHAPTERS)}"
         graded = "; ".join(f"Assignment {number}, {in_words(which)}" for number, which in tasks(quiz["graded"]))
-        yield f"| {quiz['goal']} | {read} | {check} | {count} exercises there | {graded} |"
+        yield f"| {quiz['goal']} | {read} | {show} | {check} | {practise} | {graded} |"
 
 
 class GoalMap(SphinxDirective):

@@ -25,6 +25,7 @@ import traceback
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import numpy as np
@@ -217,13 +218,31 @@ def test_other_names_of_parameters_lose_no_point(name):
     assert "parameter_0" in "".join(answers.values()) and failed(name, answers) == {}
 
 
+NAMED = {  # usual mistakes that a message names, with the test and the name
+    "biased variance": ("bound-hidden", "biased variance"),
+    "rounded down, one pull short": ("needed-hidden", "rounded down"),
+    "samples of earlier stages kept": ("halving-hidden", "samples of earlier stages kept"),
+    "warm-up with log2": ("warmup-hidden", "logarithm to base 2"),
+}
+
+
 @pytest.mark.parametrize(("name", "mistake"), [(n, v) for n in NAMES for v in VARIANTS[n]["WRONG"]])
-def test_mistake_loses_hidden_points_of_its_tasks_and_no_others(name, mistake):
+def test_mistake_loses_hidden_points_of_its_tasks_only_and_the_message_helps(name, mistake):
     answers, lost = VARIANTS[name]["WRONG"][mistake]
     errors = failed(name, answers)
     hidden = set(graded(source(name))) - set(visible(source(name)))
     assert tasks_of(errors) == lost, errors
     assert {task for task in lost if tasks_of(hidden) >= {task}} <= tasks_of(set(errors) & hidden), errors
+    for test, error in errors.items():
+        text = str(error)
+        assert re.search("expected .*got .*Look at: |raised", text, re.S), (test, text)
+    if mistake in NAMED:
+        test, told = NAMED[mistake]
+        assert f"if you make the mistake: {told}" in str(errors[test])
+
+
+def test_named_mistakes_exist():
+    assert set(NAMED) <= {mistake for name in NAMES for mistake in VARIANTS[name]["WRONG"]}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -246,25 +265,36 @@ def test_visible_tests_carry_at_most_a_fifth_of_the_points(name):
     assert 5 * sum(visible(source(name)).values()) <= points(source(name))
 
 
+def words_of(node, cell):
+    """The text in an expression, and in what the cell assigns to the names in it."""
+    parts, names = list(ast.walk(node)), set()
+    for part in parts:  # grows
+        if isinstance(part, ast.Name) and part.id not in names:
+            names.add(part.id)
+            for entry in (entry for entry in ast.walk(cell) if isinstance(entry, ast.Assign)):
+                if part.id in {
+                    name.id
+                    for name in ast.walk(entry)
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+                }:
+                    parts += ast.walk(entry.value)
+    return " ".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_messages_of_hidden_tests_tell_where_to_look(name):
-    for mistake, (answers, _) in VARIANTS[name]["WRONG"].items():
-        if mistake in list(VARIANTS[name]["WRONG"])[:4]:
-            for test, error in failed(name, answers).items():
-                text = str(error)
-                assert "expected" in text or "raised" in text, (mistake, test, text)
-                assert "Look at" in text or "raised" in text, (mistake, test, text)
-
-
-def test_a_usual_mistake_is_named():
-    biased = VARIANTS["3_unknown_variances"]["WRONG"]["biased variance"][0]
-    assert "biased variance" in str(failed("3_unknown_variances", biased)["bound-hidden"])
-    down = VARIANTS["1_halving"]["WRONG"]["rounded down, one pull short"][0]
-    assert "rounded down" in str(failed("1_halving", down)["needed-hidden"])
-    kept = VARIANTS["3_unknown_variances"]["WRONG"]["samples of earlier stages kept"][0]
-    assert "samples of earlier stages kept" in str(failed("3_unknown_variances", kept)["halving-hidden"])
-    log2 = VARIANTS["3_unknown_variances"]["WRONG"]["warm-up with log2"][0]
-    assert "logarithm to base 2" in str(failed("3_unknown_variances", log2)["warmup-hidden"])
+def test_every_assertion_says_what_was_expected_what_came_and_where_to_look(name):
+    count = 0
+    for cell in source(name).cells:
+        if grader(cell).get("grade") and not grader(cell)["solution"]:
+            tree = ast.parse(cell.source)
+            for entry in (node for node in ast.walk(tree) if isinstance(node, ast.Assert)):
+                count += 1
+                if getattr(getattr(entry.test, "func", None), "id", "") == "check":  # which says the first two
+                    assert len(entry.test.args) >= 4, ast.unparse(entry)
+                else:
+                    told = words_of(entry.msg, tree) if entry.msg else ""
+                    assert all(word in told for word in ("expected", "got", "Look at: ")), ast.unparse(entry)
+    assert count >= 15
 
 
 def test_a_slip_is_charged_once_also_where_later_tasks_use_it():
@@ -277,7 +307,8 @@ def test_a_slip_is_charged_once_also_where_later_tasks_use_it():
 
 def answer(text, *arguments, may_use=(), seconds=5, shared="import numpy as np\nimport bai"):
     """What a function `f` of a student gives, in its process."""
-    session = grading.Session({"f": {"answers": ["f"], "may_use": list(may_use)}}, [], seconds)
+    tasks = {"f": {"answers": ["f"], "may_use": list(may_use)}}
+    session = grading.Session(tasks, [], grading.open_doors(tasks), seconds)
     session.add("imports", shared)
     namespace = {}
     try:
@@ -403,7 +434,7 @@ def test_tests_come_from_the_instructor_and_not_from_what_was_handed_in():
 @pytest.mark.parametrize("tells", ["print(seen)", "raise ValueError(str(seen))"])
 def test_what_hidden_tests_ask_can_be_told_nowhere_else(tells):
     tasks = {name: {"answers": [name], "may_use": []} for name in ("f", "g")}
-    session, namespace, said = grading.Session(tasks, [], 5), {}, io.StringIO()
+    session, namespace, said = grading.Session(tasks, [], grading.open_doors(tasks), 5), {}, io.StringIO()
     with contextlib.redirect_stdout(said):
         session.submit("f", "seen = []\ndef f(x):\n    seen.append(x)\n    return x", namespace)
         session.test("f-hidden", "### BEGIN HIDDEN TESTS\nassert f(4711) == 4711\n### END HIDDEN TESTS", namespace)
@@ -415,6 +446,17 @@ def test_what_hidden_tests_ask_can_be_told_nowhere_else(tells):
             session.test("g-test", "assert g(2) == 2", namespace)
     session.close()
     assert "seen [1]" in said.getvalue() and "4711" not in said.getvalue() + str(error.value)
+
+
+def test_a_test_that_was_moved_behind_later_tasks_is_not_passed_with_what_the_reference_said_there():
+    tasks = {name: {"answers": [name], "may_use": []} for name in ("f", "g")}
+    session, namespace = grading.Session(tasks, ["def f(x):\n    return x + 1"], grading.open_doors(tasks), 5), {}
+    session.submit("f", "noted = {}\ndef f(x):\n    return noted.get(x)", namespace)
+    session.submit("g", "def g(x):\n    noted[x] = f(x)\n    return noted[x]", namespace)
+    session.test("g-test", "assert g(1) == 2", namespace)  # with the reference for f
+    with pytest.raises(grading.Failed, match="this test stands behind tests of later tasks"):
+        session.test("f-test", "assert f(1) == 2", namespace)
+    session.close()
 
 
 def test_lines_of_hidden_cases_stay_hidden_however_long_they_are():
@@ -454,9 +496,23 @@ def test_without_a_lock_nothing_is_graded_unless_the_teacher_says_so(monkeypatch
         autograde.IsolatedExecute().preprocess(None, {})
 
 
-def test_a_time_limit_is_explained():
+DRIPS = """
+import os, time
+def f(x):
+    for byte in b"\\x40" + bytes(7) + b" " * 64:  # a message that arrives byte by byte
+        for number in range(3, 64):
+            try:
+                os.write(number, bytes([byte]))
+            except OSError:
+                pass
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("text", ["def f(x):\n    while True:\n        pass", DRIPS])
+def test_a_time_limit_is_explained(text):
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
-        answer("def f(x):\n    while True:\n        pass", 1, seconds=1)
+        answer(text, 1, seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -507,6 +563,8 @@ def test_functions_of_ours_are_not_asked_for_ever():
 
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
         answer("def f(pull):\n    return pull(1)", slow, seconds=1)
+    with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
+        answer("def f(pull):\n    while True:\n        pull(1)", lambda n: n, seconds=1)
 
 
 def test_what_a_task_allows_may_be_used():
@@ -530,11 +588,11 @@ ANSWERS = {  # what students hand in: solution cells that replace the stubs
     "looping": VARIANTS["1_halving"]["WRONG"]["a third rounded down"][0]
     | {"score": "import time\n\ndef score(means, named):\n    while True:\n        time.sleep(0.1)"},
     "careless": {
-        "averages": "raise RuntimeError('left over from debugging')",
+        "averages": "raise RuntimeError('left over from debugging \\ud800')",
         "mistake": "def mistake_probability(means, variances, pulls:",
         "needed": "def how_many_pulls(gap, variances, delta):\n    return 22",
         "score": "open('notes.txt', 'w').write('x')\nimport sys\n\ndef score(means, named):\n    sys.exit(1)",
-        "plan": "def stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
+        "plan": "print('half a character: \\ud800')\ndef stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
     },
 }
 
@@ -547,6 +605,21 @@ ARCHIVES = {  # as the platforms name the files in what they offer for download
     ],
     "submissions.zip": ["diazeva_2001_90001_1_halving.ipynb", "poefay_LATE_2002_90002_1_halving-2.ipynb"],
 }
+
+
+def forged(release):
+    """A notebook in which nothing is solved, with what might earn points all the same."""
+    notebook = nbformat.from_dict(release)
+    for place, cell in enumerate(cell for cell in notebook.cells if grader(cell).get("locked")):
+        cell.metadata["tags"] = ["skip-execution"]  # a test that is skipped would have passed
+        cell.source = "1000"  # the result of a test may stand for its points
+        changes = [{"locked": False}, {"points": 1000}, {"solution": True}, {"grade": False}, {"schema_version": 1}]
+        cell.metadata["nbgrader"] |= changes[place % len(changes)]
+    twice = nbformat.from_dict(next(cell for cell in notebook.cells if grader(cell).get("grade_id") == "plan-hidden"))
+    more = nbformat.v4.new_code_cell("1000", metadata={"nbgrader": {**twice.metadata["nbgrader"], "grade_id": "more"}})
+    text = nbformat.v4.new_markdown_cell("done", metadata=notebook.cells.pop().metadata)
+    twice.id = "twice"
+    return nbformat.v4.new_notebook(cells=[twice, *reversed(notebook.cells), more, text], metadata=notebook.metadata)
 
 
 @pytest.fixture(scope="module")
@@ -589,8 +662,8 @@ def course(tmp_path_factory):
             return 1
         return 0
 
-    generate = [sys.executable, "-m", "nbgrader", "generate_assignment", "1_halving"]
-    said["generate_assignment"] = subprocess.run(generate, cwd=folder, capture_output=True, text=True)
+    with mock.patch.dict(os.environ, BOOK_REPOSITORY_URL="https://github.com/owner/name"):
+        nbgrader("generate_assignment", "1_halving")
     release = nbformat.read(folder / "release" / "1_halving" / "1_halving.ipynb", as_version=4)
     reference = solutions_of(source("1_halving"))
     for student in [*ANSWERS, "deleted", "intruder", "unreadable"]:
@@ -600,10 +673,8 @@ def course(tmp_path_factory):
             cell.source = answers.get(grader(cell).get("grade_id"), cell.source)
             if student == "careless" and grader(cell).get("grade_id") == "needed-test":
                 cell.source = "assert True"
-        if student == "intruder":  # has solved nothing; a test that is skipped would have passed
-            notebook = nbformat.from_dict(release)
-            for cell in notebook.cells:
-                cell.metadata["tags"] = ["skip-execution"]
+        if student == "intruder":
+            notebook = forged(release)
         if student == "deleted":
             gone = {"mistake-hidden", "plan", "plan-test"}
             notebook.cells = [cell for cell in notebook.cells if grader(cell).get("grade_id") not in gone]
@@ -627,10 +698,12 @@ def course(tmp_path_factory):
     return folder, release, said
 
 
-def test_generate_assignment_gives_the_student_version(course):
+def test_generate_assignment_gives_the_student_version_with_the_address(course, monkeypatch):
     _, release, said = course
+    monkeypatch.setenv("BOOK_REPOSITORY_URL", "https://github.com/owner/name")
     assert said["generate_assignment"].returncode == 0, said["generate_assignment"].stderr
     assert release == student_version(FOLDER / "source" / "1_halving" / "1_halving.ipynb")
+    assert "%pip install -q git+https://github.com/owner/name\n" in release.cells[1].source
 
 
 def test_every_student_gets_a_mark_and_grading_goes_on(course):
@@ -663,7 +736,8 @@ def test_every_student_gets_a_mark_and_grading_goes_on(course):
     ("student", "message"),
     [
         ("looping", "`score` was stopped: one test has 10 seconds for all its calls"),
-        ("careless", "left over from debugging"),
+        ("careless", "half a character: ?"),
+        ("careless", "left over from debugging ?"),
         ("careless", "SyntaxError"),
         ("careless", "name &#39;pulls_needed&#39; is not defined"),
         ("deleted", "NotImplementedError"),

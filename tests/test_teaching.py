@@ -12,7 +12,7 @@ pytest.importorskip("sphinx", reason="the book's tools are not installed")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "_ext"), str(ROOT / "tests")]
 from lists import notebooks  # noqa: E402
-from teaching import SLIDES, goal_rows, in_words, quiz_html, quizzes, slides, tasks, title, words  # noqa: E402
+from teaching import CHAPTERS, SLIDES, goal_rows, in_words, quiz_html, quizzes, slides, tasks, title, words  # noqa: E402
 
 BOOK = notebooks()
 
@@ -64,6 +64,8 @@ def test_goals_are_mapped_to_all_tasks_of_all_assignments():
     rows = list(goal_rows(BOOK))
     assert len(rows) == 2 + len(quizzes()) and not any(" 0 exercises" in row or " 0 minutes" in row for row in rows)
     assert "Assignment 1, Tasks 5 to 8; Assignment 3, Task 7 |" in rows[4]
+    assert '<a href="slides/sequential_halving.html">slides</a>' in rows[4]
+    assert sum("more in `exercises.md`" in row for row in rows) == len(CHAPTERS) and set(CHAPTERS) <= set(quizzes())
     assert in_words([1, 7, 8]) == "Tasks 1, 7 and 8" and in_words([7, 8]) == "Tasks 7 and 8"
     page = (ROOT / "chapters" / "quizzes.md").read_text(encoding="utf-8")
     for name in quizzes():

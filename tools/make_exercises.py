@@ -96,20 +96,20 @@ def experiments(rng):
     )
 
 
-CHAPTERS = {
-    "Setting": setting,
-    "Sequential halving": halving,
-    "Known variances": known,
-    "Unknown variances": unknown,
-    "Analysis": analysis,
-    "Experiments": experiments,
+CHAPTERS = {  # by the page of the book that they belong to
+    "setting": ("Setting", setting),
+    "sequential_halving": ("Sequential halving", halving),
+    "known_variances": ("Known variances", known),
+    "unknown_variances": ("Unknown variances", unknown),
+    "analysis": ("Analysis", analysis),
+    "experiments": ("Experiments", experiments),
 }
 
 
 def exercises(seed):
     """Two texts in Markdown: the exercises, and the same with solutions."""
     tasks, solutions, number = ["# Exercises\n"], ["# Exercises with solutions\n"], 0
-    for place, (chapter, draw) in enumerate(CHAPTERS.items()):
+    for place, (chapter, draw) in enumerate(CHAPTERS.values()):
         tasks.append(f"## {chapter}\n")
         solutions.append(f"## {chapter}\n")
         for task, solution in draw(np.random.default_rng([seed, 100 + place])):

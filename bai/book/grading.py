@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -69,7 +70,8 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
         if about(c).get("solution") and "bai" in c.metadata
     }
     texts = [c.source for c in source.cells if about(c).get("grade_id") in (*ours, *tasks) and not about(c)["grade"]]
-    start = f"from bai.book.grading import Session\n_session = Session({tasks!r}, {texts!r}, {seconds})\n"
+    start = "from bai.book.grading import Session\n"
+    start += f"_session = Session({tasks!r}, {texts!r}, {open_doors(tasks)!r}, {seconds})\n"
     cells = []
     for place, cell in enumerate(notebook.cells):
         name, text = about(cell).get("grade_id"), cell.source
@@ -91,7 +93,7 @@ def isolate(notebook: Any, source: Any, seconds: int = SECONDS) -> list[str]:
 
 
 class Zygote:
-    """A process that has imported what students use, and forks a child for each submission."""
+    """A process that has imported what students use, and forks a child for each connection at its `door`."""
 
     running: ClassVar[dict[bool, Zygote]] = {}
 
@@ -100,11 +102,15 @@ class Zygote:
         keep = {name: value for name, value in os.environ.items() if name.startswith(("NUMBA_", "LC_", "LANG", "PATH"))}
         self.home = tempfile.mkdtemp()
         places = {"HOME": self.home, "MPLCONFIGDIR": self.home, "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-I", sandbox.__file__, str(theirs.fileno()), "bai" if with_bai else "none"]
-        self.process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=keep | places, cwd=self.home, start_new_session=True
-        )
-        theirs.close()
+        self.door = str(Path(self.home) / "door")
+        with socket.socket(socket.AF_UNIX) as listener, theirs:
+            listener.bind(self.door)
+            listener.listen()
+            numbers = [listener.fileno(), theirs.fileno()]
+            command = [sys.executable, "-I", sandbox.__file__, *map(str, numbers), "bai" if with_bai else "none"]
+            self.process = subprocess.Popen(
+                command, pass_fds=numbers, env=keep | places, cwd=self.home, start_new_session=True
+            )
         atexit.register(self.close)
 
     @classmethod
@@ -120,17 +126,25 @@ class Zygote:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
+def uses_bai(may_use: Sequence[str]) -> bool:
+    """Whether a task may use all of `bai`."""
+    return list(may_use) == ["bai"]
+
+
+def open_doors(tasks: dict[str, dict[str, list[str]]]) -> dict[bool, str]:
+    """The doors of the processes, running from now on, that answer under the rules of these tasks."""
+    return {rule: Zygote.of(rule).door for rule in {uses_bai(entry["may_use"]) for entry in tasks.values()}}
+
+
 class Worker:
     """One child: the namespace of one submission under one rule about what may be used."""
 
-    def __init__(self, may_use: tuple[str, ...]) -> None:
-        with_bai = may_use == ("bai",)
-        zygote = Zygote.of(with_bai)
-        self.folder = tempfile.mkdtemp(dir=zygote.home)
-        self.channel, theirs = socket.socketpair()
-        request = json.dumps([self.folder, with_bai, [] if with_bai else list(may_use)])
-        socket.send_fds(zygote.control, [request.encode()], [theirs.fileno()])
-        theirs.close()
+    def __init__(self, may_use: tuple[str, ...], door: str) -> None:
+        self.folder = tempfile.mkdtemp(dir=Path(door).parent)
+        self.channel = socket.socket(socket.AF_UNIX)
+        self.channel.connect(door)
+        allowed = [name for name in may_use if name != "bai"]
+        sandbox.send(self.channel, json.dumps([self.folder, allowed]).encode())
         self.pid, self.locked = json.loads(sandbox.receive(self.channel))[1]
         if sandbox.can_lock() and not self.locked:
             self.close()
@@ -147,19 +161,20 @@ class Worker:
         """Send a request, answer what the child asks meanwhile, and return what it gives."""
         deadline = time.monotonic() + seconds
         names = {id(function): name for name, function in functions.items()}
+        sandbox.wait_until(self.channel, deadline)
         sandbox.send(self.channel, pickled(message, names))
         while True:
-            self.channel.settimeout(max(0.001, deadline - time.monotonic()))
-            kind, content = json.loads(sandbox.receive(self.channel))
+            kind, content = json.loads(sandbox.receive(self.channel, deadline))
             if kind == "ask":
                 with limited(deadline - time.monotonic()):
                     reply = asked(functions, *content)
+                sandbox.wait_until(self.channel, deadline)
                 sandbox.send(self.channel, pickled(reply, {}))
             elif kind == "value":
                 with limited(deadline - time.monotonic()):  # numbers may be chosen so that sets of them are slow
                     return sandbox.decode(content)
             else:
-                raise Failed(*map(str, content[:2]))
+                raise Failed(*map(printable, content[:2]))
 
 
 def pickled(message: Any, names: dict[int, str]) -> bytes:
@@ -216,18 +231,27 @@ class Session:
     reference : list of str
         The instructor's cells, tests excluded. Where a test fails, it is tried again with these functions in the places
         of the student's answers to earlier tasks: a slip is charged once.
+    doors : dict
+        Where the processes are forked that may use `bai` (True) and those that may not, as `open_doors` gives it.
     seconds : int
         How long all calls of one test, or one cell of the student, may take.
     """
 
-    def __init__(self, tasks: dict[str, dict[str, list[str]]], reference: list[str], seconds: int = SECONDS) -> None:
-        self.tasks, self.seconds = tasks, seconds
+    def __init__(
+        self,
+        tasks: dict[str, dict[str, list[str]]],
+        reference: list[str],
+        doors: dict[bool, str],
+        seconds: int = SECONDS,
+    ) -> None:
+        self.tasks, self.doors, self.seconds = tasks, doors, seconds
         self.rule = {task: tuple(entry["may_use"]) for task, entry in tasks.items()}
         self.owner = {name: task for task, entry in tasks.items() for name in entry["answers"]}
         self.cells: list[tuple[str, str]] = []
         self.skip: set[tuple[str, tuple[str, ...]]] = set()  # cells that did not end, or ended the process
         self.workers: dict[tuple[tuple[str, ...], bool], Worker] = {}  # by rule, and whether for hidden tests
         self.hidden = False
+        self.told: set[str] = set()  # answers for which the reference has stood in
         self.left, self.given, self.functions = float(seconds), [], {}
         self._texts, self._reference = reference, {}
         atexit.register(self.close)
@@ -245,7 +269,7 @@ class Session:
 
     def submit(self, name: str, text: str, namespace: dict[str, Any]) -> None:
         """Take a cell of the student, execute it, show what it shows, and put its answers into the namespace."""
-        widest = max(self.rule.values(), key=lambda rule: (rule == ("bai",), len(rule)))
+        widest = max(self.rule.values(), key=lambda rule: (uses_bai(rule), len(rule)))
         rule = self.rule.get(name, widest)
         self.left, self.given, self.hidden = float(self.seconds), [], False
         worker = self.worker(rule)
@@ -253,7 +277,7 @@ class Session:
         worker.done += 1
         try:
             text, drawn = self.ask(rule, ("cell", *self.cells[-1], True), f"the cell {name}")
-            print(text, end="")
+            print(printable(text), end="")
             for picture in map(png, drawn[: sandbox.PICTURES]):
                 display(Image(picture))
         finally:
@@ -268,6 +292,10 @@ class Session:
         """Execute a test; where it fails, once more with the reference for earlier tasks."""
         task = name.rpartition("-")[0]
         self.left, self.given, self.hidden = float(self.seconds), [], bool(HIDDEN.search(text))
+        if self.told & set(self.tasks[task]["answers"]):  # code could have noted what the reference said
+            raise Failed(
+                f"this test stands behind tests of later tasks, which know the answer: move it back to {task!r}"
+            )
         try:
             exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
         except Exception:
@@ -278,6 +306,7 @@ class Session:
             if not self.given or self.left <= 0:
                 raise
             self.left = float(self.seconds)
+            self.told |= set(self.given)
             try:
                 exec(compile(text, f"<test {name}>", "exec"), dict(namespace))
             except Exception:
@@ -310,7 +339,7 @@ class Session:
         """The process under a rule, with all cells executed so far; errors in them were reported elsewhere."""
         key = (rule, self.hidden)
         if key not in self.workers:
-            self.workers[key] = Worker(rule)
+            self.workers[key] = Worker(rule, self.doors[uses_bai(rule)])
         worker = self.workers[key]
         while worker.done < len(self.cells):
             name, code = self.cells[worker.done]
@@ -358,6 +387,11 @@ class Session:
                 if re.search(r"^(def|import|from) ", text, re.M):  # not those with data, which may take long
                     exec(TransformerManager().transform_cell(text), self._reference)
         return self._reference[name]
+
+
+def printable(text: Any) -> str:
+    """The text with a question mark for each half of a character, which no page can hold."""
+    return str(text).encode("utf-8", "replace").decode()
 
 
 def png(text: str) -> bytes:

@@ -1,7 +1,7 @@
 """The process in which students' code runs while it is graded: it sees arguments, and gives plain results.
 
 `bai.book.grading` starts this file as a program of its own, which imports nothing of `bai`. It forks one child for each
-submission. The child locks itself in, executes the cells of the notebook, tests excluded, and answers calls. What it
+connection. The child locks itself in, executes the cells of the notebook, tests excluded, and answers calls. What it
 sends is JSON, so that nothing but numbers, text and lists of them reaches the tests, whatever the student's code does.
 
 On Linux the lock has two parts. Landlock: no file outside Python's own folders and one empty folder can be opened, and
@@ -25,12 +25,14 @@ import os
 import pickle
 import platform
 import resource
+import select
 import signal
 import site
 import socket
 import struct
 import sys
 import sysconfig
+import time
 import traceback
 import types
 from collections.abc import Iterable
@@ -50,22 +52,35 @@ def send(channel: socket.socket, message: bytes) -> None:
     channel.sendall(struct.pack("<Q", len(message)) + message)
 
 
-def receive(channel: socket.socket) -> bytes:
-    """The next message; EOFError where the other side is gone or sends more than `LONGEST` bytes."""
-    (size,) = struct.unpack("<Q", _read(channel, 8))
+def receive(channel: socket.socket, deadline: float | None = None) -> bytes:
+    """The next message; EOFError where the other side is gone or sends more than `LONGEST` bytes.
+
+    TimeoutError where the whole message is not there by the deadline, a time of `time.monotonic`.
+    """
+    (size,) = struct.unpack("<Q", _read(channel, 8, deadline))
     if size > LONGEST:
         raise EOFError(f"a message of {size} bytes")
-    return _read(channel, size)
+    return _read(channel, size, deadline)
 
 
-def _read(channel: socket.socket, size: int) -> bytes:
+def _read(channel: socket.socket, size: int, deadline: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < size:
+        if deadline is not None:
+            wait_until(channel, deadline)
         part = channel.recv(min(size - len(parts), 1 << 20))
         if not part:
             raise EOFError("the process ended")
         parts += part
     return bytes(parts)
+
+
+def wait_until(channel: socket.socket, deadline: float) -> None:
+    """Let the next step of the channel wait until the deadline; TimeoutError if it has passed."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    channel.settimeout(left)
 
 
 class Encoded:
@@ -395,8 +410,9 @@ def generators(several: Iterable[Iterable[Any]]) -> list[Any]:
     return list({id(entry): entry for row in several for entry in row if hasattr(entry, "bit_generator")}.values())
 
 
-def child(channel: socket.socket, folder: str, with_bai: bool, allowed: list[str]) -> None:
-    """Lock this process in and answer calls."""
+def child(channel: socket.socket, with_bai: bool) -> None:
+    """Lock this process in and answer calls; the first message says in which folder, and what of `bai` is allowed."""
+    folder, allowed = json.loads(receive(channel))
     os.setsid()
     os.chdir(folder)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -417,8 +433,8 @@ def child(channel: socket.socket, folder: str, with_bai: bool, allowed: list[str
     answers.serve()
 
 
-def main(control: socket.socket, with_bai: bool) -> None:
-    """Fork one child for each channel that arrives."""
+def main(listener: socket.socket, owner: socket.socket, with_bai: bool) -> None:
+    """Fork one child for each connection, until the owner hangs up."""
     for name in ("numpy", "pandas", "scipy.stats", *(["matplotlib.pyplot"] if with_bai else [])):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -432,18 +448,17 @@ def main(control: socket.socket, with_bai: bool) -> None:
         for place, name in ((caching.IndexDataCacheFile, "save"), (caching._CacheLocator, "ensure_cache_path")):
             setattr(place, name, lambda *a: None)  # compiled code is read, never written
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        request, channels, _, _ = socket.recv_fds(control, 10_000, 1)
-        if not request:
-            return
+    while owner not in select.select([listener, owner], [], [])[0]:
+        channel, _ = listener.accept()
         if os.fork() == 0:
             try:
-                control.close()
-                child(socket.socket(fileno=channels[0]), *json.loads(request))
+                listener.close()
+                owner.close()
+                child(channel, with_bai)
             finally:
                 os._exit(0)
-        os.close(channels[0])
+        channel.close()
 
 
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])), with_bai=sys.argv[2] == "bai")
+    main(*(socket.socket(fileno=int(number)) for number in sys.argv[1:3]), with_bai=sys.argv[3] == "bai")

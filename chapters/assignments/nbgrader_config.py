@@ -20,20 +20,28 @@ RELEASE = COURSE / "release"
 
 
 class PutBackCells(steps.NbGraderPreprocessor):
-    """Puts back the cells of an assignment that a student deleted, as they were released.
+    """Puts back the cells of an assignment that a student deleted, and what nbgrader notes about each, as released.
 
-    nbgrader's own ``add_missing_cells`` puts back tests only, and stops where the solution before a test is gone too.
+    Of a cell that was copied the last one counts. nbgrader's own steps put back tests only, stop where the solution
+    before a test is gone too, and end the grading of all students where what one handed in lacks a note.
     """
 
     def preprocess(self, nb, resources):
         names = resources["nbgrader"]
         released = nbformat.read(RELEASE / names["assignment"] / f"{names['notebook']}.ipynb", as_version=4)
         name = lambda cell: cell.metadata.get("nbgrader", {}).get("grade_id")  # noqa: E731
+        missing = {name(cell): cell for cell in released.cells if name(cell)}
+        notes = {entry: cell.metadata["nbgrader"] for entry, cell in missing.items()}
+        for cell in reversed(nb.cells):
+            if missing.pop(noted := name(cell), None):
+                cell.metadata["nbgrader"] = notes[noted]
+            else:
+                cell.metadata.pop("nbgrader", None)
         place = 0
-        for cell in filter(name, released.cells):
-            if name(cell) not in map(name, nb.cells):
-                nb.cells.insert(place, cell)
-            place = list(map(name, nb.cells)).index(name(cell)) + 1
+        for entry in notes:
+            if entry in missing:
+                nb.cells.insert(place, missing[entry])
+            place = list(map(name, nb.cells)).index(entry) + 1
         return nb, resources
 
 
@@ -56,9 +64,8 @@ c.LimitOutput.max_lines = 200
 c.GenerateAssignment.preprocessors = [FillAddress, *GenerateAssignment().preprocessors]
 c.Autograde.sanitize_preprocessors = [
     steps.ClearOutput,
-    steps.DeduplicateIds,
-    steps.OverwriteKernelspec,
     PutBackCells,
+    steps.OverwriteKernelspec,
     steps.OverwriteCells,
     steps.CheckCellMetadata,
 ]

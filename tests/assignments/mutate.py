@@ -96,11 +96,13 @@ def mutants(text):
 
 
 def judge(name):
-    """Pairs (task: line that differs, whether points were lost) for all mutants of an assignment."""
+    """For all mutants of an assignment (task: line that differs, whether points were lost, and only to the limit)."""
     for task, text in solutions_of(source(name)).items():
         if "def " in text:
             for new, line in mutants(text):
-                yield f"{task}: {line}", task in tasks_of(failed(name, {task: new}, seconds=3))
+                errors = failed(name, {task: new}, seconds=5)
+                stopped = all("was stopped: one test has" in str(error) for error in errors.values())
+                yield f"{task}: {line}", task in tasks_of(errors), bool(errors) and stopped
 
 
 def check_edition(name, seed, course=None):
@@ -132,17 +134,21 @@ def main():
         sys.exit(bool(problems))
     problems = [line for name in names for seed in range(1, options.seeds + 1) for line in check_edition(name, seed)]
     known = tomllib.loads((HERE / "survivors.toml").read_text())
-    total = survived = equal = 0
+    total = survived = equal = slow = 0
     for name in names:
         listed = known.get(name, {})
-        for label, lost in judge(name):
+        for label, lost, stopped in judge(name):
             total += 1
+            slow += stopped
+            if stopped:
+                print(f"{name}: {label}: stopped by the time limit", flush=True)
             if not lost:
                 reason = listed.get(label, "NOT EXPECTED: write a test, or say why none can be written")
                 equal += reason.startswith("same")
                 survived += not reason.startswith("same")
                 print(f"{name}: {label}: {reason}", flush=True)
     print(f"{total} mutants, {equal} behave as the reference; of the others {total - equal - survived} lose points")
+    print(f"{slow} of them lose points to the time limit only")
     print(*problems, sep="\n")
     sys.exit(bool(problems) or survived > 0.05 * (total - equal))
 
