@@ -80,6 +80,122 @@ def test_continuous_rejects_make_the_published_mistakes(policy, means, budget, p
     assert abs(mistakes - published) < 3 * math.sqrt(published * (1 - published) * (1 / runs + 1 / 40_000))
 
 
+# --- against public code ---------------------------------------------------------------------------------
+# Rules written after code that others have published; `means` and `counts` describe the rewards so far. Where they can
+# be the same, pulls are compared reward by reward.
+
+
+def most_expected(means, counts, squares):
+    """IndKG of peter-i-frazier/matlab-kg, with sample variances in the place of known ones."""
+    noise = squares / counts - means**2
+    noise *= counts / (counts - 1)
+    tilde = noise / counts / np.sqrt(noise / counts + noise)
+    best_other = [np.delete(means, i).max() for i in range(len(means))]
+    z = -np.abs(means - best_other) / tilde
+    return np.argmax(np.log(tilde) + np.log(z * norm.cdf(z) + norm.pdf(z)))
+
+
+def highest_bound(means, counts, squares):
+    """Function ucbe of xuedong/BestArm.jl, with the largest exploration of the theorem: n = 100, K = 5, H = 20."""
+    return np.argmax(means + np.sqrt(25 / 36 * 95 / 20 / counts))
+
+
+def least_safe(means, counts, squares):
+    """Function ugape_b of xuedong/BestArm.jl, with a = (n - K) / (16 H)."""
+    bounds = np.sqrt(95 / (16 * 20) / counts)
+    excess = [np.delete(means + bounds, i).max() - (means - bounds)[i] for i in range(len(means))]
+    safest = np.argmin(excess)
+    rival = np.argmax(np.where(np.arange(len(means)) == safest, -np.inf, means + bounds))
+    return max((safest, rival), key=lambda i: (bounds[i], i == safest))
+
+
+@pytest.mark.parametrize(("policy", "rule", "first"), [
+    (bai.KG(), most_expected, 4),
+    (bai.UCBE(complexity=20), highest_bound, 1),
+    (bai.UGapEb(complexity=20), least_safe, 1),
+], ids=str)  # fmt: skip
+def test_pulls_are_those_of_a_rule_in_public_code(policy, rule, first):
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        stacks = rng.normal(size=(5, 100)) * rng.uniform(0.7, 1.4, (5, 1)) + rng.normal(size=(5, 1)) / 3
+        known = {} if rule is most_expected else {"complexity": 20.0}
+        steps, counts, totals, squares = policy.steps(5, 100, **known), *np.zeros((3, 5))
+        arm = next(steps)
+        for _ in range(99):
+            if counts.min() >= first:
+                assert arm == rule(totals / counts, counts, squares)
+            reward = stacks[arm, int(counts[arm])]
+            counts[arm], totals[arm], squares[arm] = counts[arm] + 1, totals[arm] + reward, squares[arm] + reward**2
+            arm = steps.send(reward)
+        assert counts.min() >= first
+
+
+def test_bayesian_elimination_answers_as_public_code():
+    """Class BayesElim of nguyenicolas/Prior_Dependent_Allocations_BAI: 8 arms, equal variances, no pulls left over."""
+    stacks = np.random.default_rng(5).normal(size=(100, 8, 240)) + np.arange(8)[:, None] / 6
+    bandits = bai.ReplayBandits(stacks, stacks.mean(axis=2), np.ones((100, 8)))
+    policy = bai.BayesElim(variances=[1.0] * 8, prior_mean=0.4, prior_deviation=0.3)
+    out = bai.simulate(policy, bandits, 240, seed=1)
+    for run, stack in enumerate(stacks):
+        left, start = np.arange(8), np.zeros(8, int)
+        while len(left) > 1:
+            more = 80 // len(left)
+            totals = np.array([stack[i, start[i] : start[i] + more].sum() for i in left])
+            start[left] += more
+            posterior = (0.4 / 0.09 + totals) / (1 / 0.09 + more)
+            left = left[np.argsort(posterior)[::-1][: len(left) // 2]]
+        assert out.recommended[run] == left[0] and (out.pulls[run] == start).all()
+
+
+def test_anytime_halving_pulls_as_its_authors_code():
+    """Class SequentialHalvingAlgAnyTime_v1 of dominic-sagers/Anytime-Sequential-Halving, with phases of K pulls.
+
+    That code counts one pull too many in every phase; the paper has K.
+    """
+    for stack in np.random.default_rng(6).normal(size=(20, 13, 300)):
+        steps, counts, totals = bai.AnytimeSH().steps(13, 300), np.zeros(13, int), np.zeros(13)
+        arm, left, place = next(steps), list(range(13)), -1
+        for t in range(299):
+            if t and t % 13 == 0:
+                ranked = sorted(left, key=lambda i: totals[i] / counts[i], reverse=True)
+                left = ranked[: max(2, math.ceil(len(left) / 2))] if len(left) > 2 else list(range(13))
+                place = -1
+            place = (place + 1) % len(left)
+            assert arm == left[place]
+            reward = stack[arm, counts[arm]]
+            counts[arm], totals[arm] = counts[arm] + 1, totals[arm] + reward
+            arm = steps.send(reward)
+
+
+@pytest.mark.parametrize("policy", [bai.T3C(), bai.TTTS()], ids=str)
+def test_thompson_sampling_errs_as_often_as_public_code(policy):
+    """Functions t3c and ttts of xuedong/BestArm.jl, all variances 1; the latter has a variance for a deviation."""
+    rng, means, runs = np.random.default_rng(7), np.array([0.6, 0.3, 0.2, 0.1, 0.0]), 2000
+    everyone, counts = np.arange(runs), np.ones((runs, 5))
+    totals = means + rng.normal(size=(runs, 5))
+    for _ in range(95):
+        average = totals / counts
+        leader = rng.normal(average, 1 / np.sqrt(counts)).argmax(axis=1)
+        if policy.name == "T3C":
+            gap = np.maximum(average[everyone, leader][:, None] - average, 0)
+            cost = gap**2 / (1 / counts[everyone, leader][:, None] + 1 / counts)
+            cost[everyone, leader] = np.inf
+            challenger = cost.argmin(axis=1)
+        else:
+            challenger = leader.copy()
+            for _ in range(1000):
+                same = np.flatnonzero(challenger == leader)
+                if not same.size:
+                    break
+                challenger[same] = rng.normal(average[same], 1 / np.sqrt(counts[same])).argmax(axis=1)
+        arm = np.where(rng.random(runs) < 0.5, leader, challenger)
+        totals[everyone, arm] += rng.normal(means[arm], 1)
+        counts[everyone, arm] += 1
+    theirs = ((totals / counts).argmax(axis=1) != 0).mean()
+    ours = bai.simulate(policy, bai.GaussianBandits(means, [1.0] * 5, runs=runs), 100, seed=1).mistakes.mean()
+    assert abs(ours - theirs) < 3 * math.sqrt(2 * theirs * (1 - theirs) / runs)
+
+
 # --- knowledge gradient ----------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,7 @@ from ..policies import (
     SHVar,
 )
 from ..policies.variance_bounds import Gaussian
-from ..problems import GaussianBandits, RescaledBandits
+from ..problems import Bandits, GaussianBandits, RescaledBandits
 from ..stats import Paired, mcnemar, wilson_ends
 from .families import FAMILIES, Family, at_hand, in_random_units
 
@@ -164,11 +165,11 @@ def _rows(
     runs, seed = checks.integer("runs", runs, least=1), checks.integer("seed", seed, 0, below=None)
     if not families:
         raise ValueError("families is empty; give at least one")
-    wanted = {
-        (name, label): [n for n in budgets if (name, n, label) not in have]
-        for name, family in families.items()
-        for label, budgets in playable(family, policies).items()
-    }
+    wanted = {}
+    for name, family in families.items():
+        _check_family(name, family)
+        for label, budgets in playable(family, policies).items():
+            wanted[name, label] = [n for n in budgets if (name, n, label) not in have]
     for name, family in families.items():
         problem = None
         for label, policy in policies.items():
@@ -181,6 +182,25 @@ def _rows(
                 rows.append((name, budget, label, problem.n_arms, runs, seed, *facts))
             if rows:
                 yield pd.DataFrame(rows, columns=KEPT)
+
+
+def _check_family(name: str, family: Any) -> None:
+    """Raise an error unless a family makes as many runs as it is asked for, and has budgets."""
+    what = f"the family {name!r}"
+    if not isinstance(family, Family):
+        checks.wrong_type(what, family, "a Family from bai.book.leaderboard")
+    if not callable(family.make):
+        checks.wrong_type(f"make of {what}", family.make, "a function of a number of runs and a seed")
+    budgets = checks.sequence(f"budgets of {what}", family.budgets, "a tuple of whole numbers, such as (320, 640)")
+    for budget in budgets:
+        checks.integer(f"a budget of {what}", budget, least=1)
+    made = family.make(2, 0)
+    if not isinstance(made, Bandits):
+        checks.wrong_type(f"what make of {what} returns", made, "an ensemble such as bai.GaussianBandits(...)")
+    if made.runs != 2:
+        raise ValueError(f"make of {what} returns {made.runs} runs if asked for 2; hand its argument runs on")
+    if not any(budget >= made.n_arms for budget in budgets):
+        raise ValueError(f"{what} has budgets {budgets} for {made.n_arms} arms; give one of at least a pull per arm")
 
 
 def problem_of(family: Family, runs: int = RUNS, seed: int = SEED) -> RescaledBandits:
@@ -357,10 +377,18 @@ def ranks(table: pd.DataFrame, level: float = 0.05) -> pd.Series:
 def entered(file: Path) -> tuple[dict[str, Family], dict[str, Policy]]:
     """Return the families and policies of a Python file that defines FAMILIES, POLICIES or both, by name."""
     made = runpy.run_path(str(file))
-    families, policies = made.get("FAMILIES", {}), made.get("POLICIES", {})
-    if not families and not policies:
+    found = []
+    for name, there in (("FAMILIES", FAMILIES), ("POLICIES", POLICIES)):
+        entries = made.get(name, {})
+        if not isinstance(entries, Mapping):
+            checks.wrong_type(name, entries, "a dict of names and what they stand for")
+        taken = [entry for entry in entries if entry in there]
+        if taken:
+            raise ValueError(f"{name} has {taken[0]!r}, which is in the table already; take another name")
+        found.append(dict(entries))
+    if not any(found):
         raise ValueError(f"{file} defines neither FAMILIES nor POLICIES; see the section 'Enter your own' of the book")
-    return families, policies
+    return found[0], found[1]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -323,7 +323,8 @@ class EBTC(Tracking):
     """Empirical best against the rival with the lowest transportation cost (Jourdan et al., 2022), with tracking.
 
     The leader b has the highest mean. The challenger i has the lowest gap^2 / (sigma_b^2 / N_b + sigma_i^2 / N_i). An
-    arm whose first rewards are low may never be looked at again; `EBTCI` and `EBTCEpsilon` are cures for that.
+    arm whose first rewards are low may never be looked at again; `EBTCI` and `EBTCEpsilon` are cures for that. We found
+    no public code with tracking; its mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------
@@ -346,7 +347,8 @@ class EBTCEpsilon(Tracking):
     """EB-TC with gaps enlarged by epsilon (Jourdan, Degenne and Kaufmann, 2023): half of the pulls for the leader.
 
     The challenger i has the lowest (gap + epsilon)^2 / (sigma_b^2 / N_b + sigma_i^2 / N_i). The paper is about equal
-    variances, for which it bounds the mistakes at any budget. Unequal ones enter as shown.
+    variances, for which it bounds the mistakes at any budget. Unequal ones enter as shown. We found no public code; its
+    mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------
@@ -376,7 +378,7 @@ class TTUCB(Tracking):
 
     The leader has the highest mean + sigma_i sqrt(g(t) / N_i), where g(t) = y + log(y) and y = 2.88 log(t) +
     2 log(2 + 1.2 log(t)) + 2. The challenger is that of `EBTC`. The paper is about equal variances; unequal ones enter
-    as shown.
+    as shown. We found no code by the authors; its mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------
@@ -406,7 +408,8 @@ class EBTCI(Allocation):
     The leader b has the highest mean. The challenger i has the lowest log(N_i) + inf_x sum_c (N_c / 2) log(1 + (mean_c
     - x)^2 / v_c), where c is b or i and v_c is the mean squared deviation of its rewards. That is how much likelier the
     rewards are with means as they look than with equal means, if variances may be anything. The original tosses a coin
-    between leader and challenger; here they take turns (tracking).
+    between leader and challenger; here they take turns (tracking). We found no public code for unknown variances; its
+    mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ class UCBE(Tuned):
     """Upper confidence bounds for exploration (Audibert, Bubeck and Munos, 2010): highest mean + sqrt(a / N).
 
     Here a = (25/36) (n - K) / H, the largest value of the theorem, and H is the sum of 1 / gap^2 over all arms but the
-    best.
+    best. Its pulls were compared with those of the rule in `xuedong/BestArm.jl`.
 
     Parameters
     ----------
@@ -194,7 +194,8 @@ class UGapEb(Tuned):
     Every arm has bounds mean +- sqrt(a / N), where a = (n - K) / (16 H) and H is the sum of 1 / gap^2 over all arms,
     the best one's gap being that to the second. The safest arm is the one that the others may exceed least: their
     highest upper bound minus its lower bound. Of this arm and the rival with that bound, the one with the wider bounds
-    is pulled. The answer is the arm with the smallest such excess at any time.
+    is pulled. The answer is the arm with the smallest such excess at any time. Its pulls were compared with those of
+    the rule in `xuedong/BestArm.jl`, which answers with the last safest arm.
 
     Parameters
     ----------
@@ -228,7 +229,8 @@ class UGapEbV(Policy):
 
     As `UGapEb`, with two first pulls of every arm and bounds mean +- (sqrt(2 a var / N) + 7 a b / (3 (N - 1))), where
     a = (n - 2K) / H, H = sum_k (sigma_k + sqrt(sigma_k^2 + (13/3) b h_k))^2 / h_k^2 and h_k is half of arm k's gap. We
-    have not read the paper: the bounds are those of two public implementations; a and the 13/3 are from memory.
+    have not read the paper: the bounds are those of two public implementations; a and the 13/3 are from memory. Its
+    mistakes were compared with those of a second implementation of ours only.
 
     Parameters
     ----------

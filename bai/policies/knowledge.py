@@ -158,7 +158,8 @@ class KG(Allocation):
 
     One more pull of arm i changes its mean by about sigma_i / sqrt(N_i (N_i + 1)). It pulls the arm from which the
     highest mean is expected to gain most that way. The original is told the variances; here each arm's sample variance
-    takes its place. An arm whose first rewards are all equal is never pulled again unless all are.
+    takes its place. An arm whose first rewards are all equal is never pulled again unless all are. Its pulls were
+    compared with those of the rule in `peter-i-frazier/matlab-kg`.
 
     Parameters
     ----------

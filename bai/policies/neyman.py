@@ -74,7 +74,8 @@ class Neyman(Allocation):
 
     With b the arm with the highest mean and V the sum of the other arms' variances, its share of the pulls is
     sigma_b / (sigma_b + sqrt(V)); the others have the rest in proportion to their variances. The arm that is most pulls
-    short of its share is next, where the original draws the arm by the shares, and the answer is the highest mean.
+    short of its share is next, where the original draws the arm by the shares, and the answer is the highest mean. We
+    found no public code; its mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------

@@ -198,7 +198,8 @@ class AnytimeSH(Policy):
     """Anytime sequential halving (Sagers, Winands and Soemers, 2024): short halvings, one after the other.
 
     A phase has K pulls, shared in turn by the arms that are left, best first. After it the better half stays, by all
-    rewards so far. After the phase with two arms all come back.
+    rewards so far. After the phase with two arms all come back. Its pulls were compared with those of the rule in
+    `dominic-sagers/Anytime-Sequential-Halving`, with phases of K pulls; that code has one more.
 
     Examples
     --------
@@ -227,7 +228,8 @@ class DSH(Elimination):
     """Doubling sequential halving (Zhao et al., 2023): SH with a small budget, then from scratch with twice as much.
 
     The first run has a budget of K log2(K), but one pull per arm and stage at least. Here the policy stops after the
-    last run that fits into the budget; the original pulls on, without using it.
+    last run that fits into the budget; the original pulls on, without using it. We found no public code; its mistakes
+    were compared with those of a second implementation of ours.
 
     Examples
     --------
@@ -276,7 +278,7 @@ class BSH(Policy):
     once, bracket b + 1 after b 2^b pulls, and the open ones take turns, pull by pull. Each plays DSH on its arms. The
     answer is the winner, of the last run that ended in each bracket, with the highest mean in the last stage of that
     run. Arms in no bracket are never pulled. The paper's pseudocode has a maximum of 2^b and K, where the text means a
-    minimum.
+    minimum. We found no public code; its mistakes were compared with those of a second implementation of ours.
 
     Parameters
     ----------
