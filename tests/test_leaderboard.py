@@ -239,18 +239,25 @@ def test_the_command_adds_an_entry_to_the_table_that_ships(tmp_path, capsys, mon
     assert "Bernoulli: mine" in capsys.readouterr().out
 
 
-def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
-    (tmp_path / "empty.py").write_text("")
-    for arguments, said in (
-        ([str(tmp_path / "no" / "x")], "is not a folder"),
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no/x"], "is not a folder"),
         (["--anew", "--runs", "0"], "runs is 0"),
         (["--enter", "empty.py"], "empty.py defines neither FAMILIES nor POLICIES"),
         (["--enter", "none.py"], "none.py"),
-    ):
-        run = subprocess.run(
-            [sys.executable, "-m", "bai.book.leaderboard", *arguments], capture_output=True, text=True, cwd=tmp_path
-        )
-        assert run.returncode == 1
-        assert run.stderr.startswith("error: ")
-        assert said in run.stderr
-        assert "Traceback" not in run.stderr
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do_in_one_sentence(arguments, said, tmp_path, monkeypatch):
+    (tmp_path / "empty.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=f"^error: .*{said}"):
+        leaderboard.main(arguments)
+
+
+def test_the_command_ends_with_status_1_and_without_a_traceback(tmp_path):
+    command = [sys.executable, "-m", "bai.book.leaderboard", str(tmp_path / "no" / "x")]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: ")
+    assert "Traceback" not in run.stderr
