@@ -24,7 +24,7 @@ class Here(Executor):
         return future
 
 
-PROBLEMS = {"many": bai.synthetic(16, 20_000, seed=1), "one": bai.GaussianBandits([1, 0.9], [1, 2], runs=20_250)}
+PROBLEMS = {"many": bai.synthetic(16, 8_000, seed=1), "one": bai.GaussianBandits([1, 0.9], [1, 2], runs=8_250)}
 
 
 def study(file=None, **more):
@@ -42,7 +42,7 @@ def recorded(file):
 def main(file, times):
     expected = study(executor=Here()).drop(columns="seconds")  # also compiles, once for all children
     random.seed(3)
-    kills, right, longest = [], True, 0.5
+    kills, right, longest = [], True, 0.2
     while len(kills) < times:
         child = os.fork()
         if child == 0:

@@ -1,10 +1,13 @@
-"""Random problems whose rewards are written down in advance, and every policy that there is."""
+"""Random problems whose rewards are written down in advance, every policy that there is, and plays of stored runs."""
 
 import dataclasses
+import os
 
 import numpy as np
 
 import bai
+from bai.play import BLOCK, block_generator, run_keys
+from bai.sampling import shuffle
 
 # A policy that is registered is tested. The last one here combines options that its class shows one at a time.
 POLICIES = [policy for cls in bai.REGISTRY + bai.FIELD for policy in cls.examples()]
@@ -81,3 +84,31 @@ def takes(policy, *names):
 def fit(policy, family):
     """Return the policy as it can be played on the family: those that are told the largest reward need it positive."""
     return informed(policy, bound=1.0, span=1.0) if family is far_away else policy
+
+
+# How many runs of a stored block are played again: its first ones. The weekly workflow plays whole blocks.
+AGAIN = int(os.environ.get("BAI_AGAIN", "40"))
+
+
+def mistakes_played_again(policy, bandits, budget, seed, block):
+    """Play the first runs of a block of a large ensemble; return where they are, and which of them are mistakes.
+
+    A block's stream of random numbers gives the orders of the arms of all its runs, then the rewards of one run after
+    the other. So the first runs can be played without the rest; only DSH plays the first halving of all runs first.
+    """
+    whole = bandits.select(slice(block * BLOCK, (block + 1) * BLOCK))
+    runs = whole.runs if isinstance(policy, bai.DSH) else min(AGAIN, whole.runs)
+    rng = block_generator(seed, block)
+    order = np.empty((whole.runs, whole.n_arms), np.int64)
+    shuffle(rng, order)
+    some, order = whole.select(slice(0, runs)), order[:runs]
+    known = policy.known(whole.n_arms, budget, some)
+    if policy.keyed:
+        known = dataclasses.replace(known, key=run_keys(seed, block, whole.runs)[:runs])
+    if any(fact is not None for fact in vars(known).values()):
+        known = known.in_order(order)
+    pulls, named = np.zeros(order.shape, np.int64), np.empty(runs, np.int64)
+    policy.play(some.rewards(order, rng), budget, known, pulls, named)
+    rows = np.arange(runs)
+    mistakes = some.means[rows, order[rows, named]] < some.means.max(axis=1)
+    return slice(block * BLOCK, block * BLOCK + runs), mistakes

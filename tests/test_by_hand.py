@@ -14,7 +14,7 @@ from bai.book import by_hand
 from bai.book.by_hand import Stacks, answer_of
 
 ROOT = Path(__file__).resolve().parent.parent
-SIZES = [(2, 30), (3, 80), (5, 200), (8, 400), (16, 900), (33, 2000)]
+SIZES = [(2, 30), (3, 80), (5, 200), (8, 400), (16, 500), (33, 900)]
 
 
 def pairs(n_arms):

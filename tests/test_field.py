@@ -59,7 +59,8 @@ def noisy_best(n_arms, runs):
 @pytest.mark.parametrize("name", REFERENCE)
 def test_mistakes_are_as_frequent_as_in_another_implementation(name):
     policy, *rates = REFERENCE[name]
-    for (rate, error), n_arms, budget, runs in zip(rates, (8, 32), (200, 1000), (6000, 1000), strict=True):
+    sizes = (3000, 500) if name == "TTTS" else (6000, 1000)  # slow, and the error of its reference is the larger one
+    for (rate, error), n_arms, budget, runs in zip(rates, (8, 32), (200, 1000), sizes, strict=True):
         mistakes = bai.simulate(policy, noisy_best(n_arms, runs), budget, seed=1).mistakes.mean()
         own = math.sqrt(rate / 1e4 * (1 - rate / 1e4) / runs)
         assert abs(mistakes - rate / 1e4) < 3 * math.hypot(own, error / 1e4)

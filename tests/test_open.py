@@ -89,7 +89,7 @@ class Noisiest(bai.Policy):
 
 
 OWN = [Turns(), Greedy(), Greedy(first=3), Thompson()]
-ENSEMBLE = bai.synthetic(4, BLOCK + 50, seed=1)
+ENSEMBLE = bai.synthetic(4, BLOCK + 20, seed=1)
 own_policies = pytest.mark.parametrize("policy", OWN, ids=str)
 
 
@@ -233,7 +233,7 @@ class Interrupted(ThreadPoolExecutor):
 
 
 def test_a_study_of_own_policies_and_problems_goes_on_from_its_checkpoint(tmp_path):
-    file, two = tmp_path / "study.db", bai.GaussianBandits([1.0, 0.0], [1.0, 2.0], runs=20 * BLOCK)
+    file, two = tmp_path / "study.db", bai.GaussianBandits([1.0, 0.0], [1.0, 2.0], runs=6 * BLOCK)
     problems = {"theirs": two, "mine": Normal(two.means, two.variances)}
     study = partial(bai.sweep, OWN, problems, 4, seed=14)
     with pytest.raises(KeyboardInterrupt) as caught, Interrupted(file) as executor:

@@ -47,12 +47,14 @@ def test_the_command_writes_pictures_and_tables(tmp_path, capsys):
 
 def test_the_command_refuses_what_it_cannot_do_in_one_sentence(tmp_path):
     (tmp_path / "taken").write_text("a file")
-    for arguments, said in (([str(tmp_path / "taken")], "taken"), ([str(tmp_path), "--runs", "0"], "runs is 0")):
-        run = subprocess.run([sys.executable, "-m", "bai.book.paper", *arguments], capture_output=True, text=True)
-        assert run.returncode == 1
-        assert run.stderr.startswith("error: ")
-        assert said in run.stderr
-        assert "Traceback" not in run.stderr
+    with pytest.raises(SystemExit, match=r"^error: .*taken"):
+        paper.main([str(tmp_path / "taken")])
+    command = [sys.executable, "-m", "bai.book.paper", str(tmp_path), "--runs", "0"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: ")
+    assert "runs is 0" in run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_figures_5_and_6_are_played_on_movies():
