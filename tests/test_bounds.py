@@ -197,6 +197,24 @@ def test_the_sharp_bounds_are_never_above_the_older_ones(exact):
         )
 
 
+def test_the_sharp_bounds_are_never_above_that_of_the_cheapest_path(exact):
+    """It can be the smaller one where mistakes are very rare. Where the index of SHVar ties fewer pulls are sure."""
+    for (means, variances, budget), _ in exact:
+        if len(set(variances[variances > 0].tolist())) == means.size:
+            high = theory.path_bounds(means, variances, budget, "SHVar")[1]
+            assert high < -700 or log(theory.shvar_bound(means, variances, budget)) <= max(0, high) + 1e-9
+    reached = 0
+    rng = np.random.default_rng(15)
+    for size, policy, bound in [(8, "SHVar", theory.shvar_bound), (6, "SH", theory.sh_gaussian_bound)] * 4:
+        means, variances = -np.r_[0, np.sort(rng.uniform(0.2, 1.5, size - 1))], 10 ** rng.uniform(-1, 1, size)
+        each = math.ceil(500 / theory.exponent(means, variances, policy) / size / 3)
+        n = size * theory.stages(size) * (2 * each if policy == "SH" else each)  # every stage of SH is divided evenly
+        value, high = log(bound(means, variances, n)), theory.path_bounds(means, variances, n, policy)[1]
+        assert value <= high + 1e-9
+        reached += value > high - 1e-9
+    assert reached > 0
+
+
 def test_two_arms_have_their_exact_probability():
     for variances, budget in (([1.0, 2.0], 31), ([0.0, 2.0], 30), ([1.0, 1.0], 3), ([1.0, 1.0], 2)):
         means, variances = np.array([1.0, 0.0]), np.array(variances)

@@ -123,27 +123,42 @@ def cheapest_path(
             f"means has {means.size} arms; at most {MOST_ARMS} can be searched, others have exponent_bracket"
         )
     stage_budget = None if budget is None else int(stage_budgets(checks.integer("budget", budget, 1), means.size))
+    cost, path = least_cost(means, lambda arms: _rates(policy, variances[arms], stage_budget))
+    return cost, [tuple(arm + 1 for arm in arms) for arms in path]
+
+
+def least_cost(
+    means: np.ndarray, rates: Callable[[np.ndarray], np.ndarray]
+) -> tuple[float, tuple[tuple[int, ...], ...]]:
+    """Return the least cost of a course that loses the first arm, the best one, and its sets of arms.
+
+    `rates` returns N_j/σ_j² of the arms whose positions it is given, in a stage of their own.
+    """
 
     @cache
     def onwards(arms: tuple[int, ...]) -> tuple[float, tuple[tuple[int, ...], ...]]:
         chosen = np.array(arms)
-        mu, rates = means[chosen], _rates(policy, variances[chosen], stage_budget)
+        mu, precise = means[chosen], rates(chosen)
         found = math.inf, ()
         for picked in combinations(range(len(arms)), (len(arms) + 1) // 2):
             kept = np.zeros(len(arms), bool)
             kept[list(picked)] = True
-            cost, path = _cost(mu, rates, kept), ()
+            cost, path = _cost(mu, precise, kept), ()
             if kept[0] and len(picked) > 1 and cost < found[0]:
                 further, path = onwards(tuple(chosen[kept].tolist()))
                 cost += further
             elif kept[0]:
                 continue
             if cost < found[0]:
-                found = cost, ((tuple((chosen + 1).tolist())), *path)
+                found = cost, (arms, *path)
         return found
 
-    cost, path = onwards(tuple(range(means.size)))
-    return cost, list(path)
+    return onwards(tuple(range(means.size)))
+
+
+def log_courses(n_arms: int) -> float:
+    """Return Σ_s log(k_s choose h_s), the logarithm of the number of courses of eliminations."""
+    return sum(math.log(math.comb(size, (size + 1) // 2)) for size in stage_sizes(n_arms))
 
 
 def exponent(means: ArrayLike, variances: ArrayLike, policy: str) -> float:
@@ -239,4 +254,4 @@ def path_bounds(means: ArrayLike, variances: ArrayLike, budget: int, policy: str
     sizes = stage_sizes(len(np.asarray(means)))
     total = sum(sizes)
     low = -cost - 2 * math.sqrt(total * cost) - (total + len(sizes)) * math.log(2)
-    return low, -cost + sum(math.log(math.comb(size, (size + 1) // 2)) for size in sizes)
+    return low, -cost + log_courses(len(np.asarray(means)))

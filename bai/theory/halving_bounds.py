@@ -12,8 +12,10 @@ from .. import checks
 from ..schedules import float_or_array, stage_sizes, stages
 from .allocation import greedy_allocation, greedy_rho
 from .arguments import for_each, problem, stage_budgets
+from .exponents import least_cost, log_courses
 from .rivals import log_pairs, log_stage, one_of
 
+PATHS = 8  # up to so many arms all courses of eliminations are compared, in about ten milliseconds
 ROUNDING = 1e-12  # numbers this close, relatively, count as equal: rounding may have parted them
 
 Errors = tuple[np.ndarray, np.ndarray, tuple[float, float]]
@@ -89,6 +91,18 @@ def pair_variances(variances: np.ndarray, best: int, stage_budget: int, by_varia
     return np.array(result)
 
 
+def _log_paths(means: np.ndarray, variances: np.ndarray, stage_budget: int, by_variance: bool) -> float:
+    """Return the logarithm of the upper bound from the cheapest path, each arm with its fewest pulls in every tie."""
+    order = np.argsort(-means, kind="stable")
+    noise = variances[order]
+
+    def rates(arms: np.ndarray) -> np.ndarray:
+        fewest = shvar_counts(noise[arms], stage_budget)[0] if by_variance else stage_budget // arms.size
+        return fewest / noise[arms]
+
+    return log_courses(means.size) - least_cost(means[order], rates)[0]
+
+
 def _bound(
     means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool, by_variance: bool
 ) -> float | np.ndarray:
@@ -104,7 +118,10 @@ def _bound(
         return log_stage(gaps, low, high, own, size) if gaussian else log_pairs(gaps, own[1] + high, size, False)
 
     def bound(stage_budget: int) -> float:
-        return one_of([stage(stage_budget, size) for size in stage_sizes(means.size)])
+        value = one_of([stage(stage_budget, size) for size in stage_sizes(means.size)])
+        if gaussian and variances.all() and 2 < means.size <= PATHS and 0 < value < 1:
+            return min(value, math.exp(_log_paths(means, variances, stage_budget, by_variance)))
+        return value
 
     return for_each(stage_budgets(budget, means.size), bound)
 
@@ -117,7 +134,8 @@ def sh_gaussian_bound(
     In stage s every arm has ⌊b/k_s⌋ pulls or one more, so the variances of all estimates are known. Given the best
     arm's estimate its rivals are independent, and the stage costs the integral of a Poisson-binomial tail over that
     estimate, with the k_s - 1 rivals that are likeliest to pass it; or Lemma A's bound, if that is smaller. Stages
-    combine to 1 - Π_s (1 - B_s). For any K, any variances, n >= Km.
+    combine to 1 - Π_s (1 - B_s). With up to 8 noisy arms the upper one of `path_bounds` is returned if it is smaller
+    still, as it can be where mistakes are very rare. For any K, any variances, n >= Km.
 
     Parameters
     ----------
@@ -169,11 +187,12 @@ def sh_closed_bound(
 
 
 def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True) -> float | np.ndarray:
-    """Return the sharpest of the book's bounds on SHVar's probability of a mistake.
+    """Return the sharpest of the book's bounds on SHVar's probability of a mistake (for more than 8 arms see below).
 
     As `sh_gaussian_bound`, with the pulls of SHVar: known in the first stage and, for each pair, in the last one,
-    between two numbers for any set of survivors in the others. For any K, any variances, n >= Km, and any way to
-    break ties.
+    between two numbers for any set of survivors in the others. With more than 8 arms the upper one of `path_bounds`,
+    for which all sets of arms are tried, may be smaller where mistakes are very rare. For any K, any variances,
+    n >= Km, and any way to break ties.
 
     Parameters
     ----------
