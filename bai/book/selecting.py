@@ -208,7 +208,7 @@ def compared(table: pd.DataFrame, method: str) -> pd.Series:
     found = {"mistakes, select": rates[0].mean(), "mistakes, other": rates[1].mean()}
     ratio = np.log((ours["regret"] + 1e-4) / (theirs["regret"] + 1e-4))
     for name, gain, scale in (("mistakes", rates[0] - rates[1], lambda x: x), ("regret", ratio, np.exp)):
-        test = ttest_1samp(gain, 0)
+        test: Any = ttest_1samp(gain, 0)
         ends = test.confidence_interval()
         found |= {name: scale(gain.mean()), f"{name}, low": scale(ends.low), f"{name}, high": scale(ends.high)}
         found[f"{name}, p"] = test.pvalue
