@@ -21,7 +21,7 @@ from .play import check_executor
 from .scores import ScoreFile
 
 SEPARATED = 0.95  # below this probability of being best the answer says that nothing is separated
-POLICIES = ("top two", "look ahead", "halving")
+POLICIES = ("look ahead", "top two", "halving")
 FAILURES = 10  # evaluations in a row that may fail before `select` gives up
 
 Judge = Callable[[Any, Any], "float | None"]
@@ -161,7 +161,7 @@ class Selection:
 class _Settings:
     seed: int = 0
     minimise: bool = False
-    policy: str = "top two"
+    policy: str = POLICIES[0]
     executor: Executor | None = None
     batch: int | None = None
     retries: int = 2
@@ -205,10 +205,10 @@ def select(
         Decides the order of the examples.
     minimise : bool
         Whether the best candidate has the lowest mean.
-    policy : {"top two", "look ahead", "halving"}
-        Who is judged next. "top two" plays the leader against the rival that is hardest to tell from it; "look ahead",
-        the rule of `LookAhead`, takes the candidate from which most is to be gained if its sample is doubled; "halving"
-        drops half of the candidates after each of a few stages. See *Choosing prompts and models*.
+    policy : {"look ahead", "top two", "halving"}
+        Who is judged next. "look ahead", the rule of `LookAhead`, takes the candidate from which most is to be gained
+        if its sample is doubled; "top two" plays the leader against the rival that is hardest to tell from it;
+        "halving" drops half of the candidates after each of a few stages. See *Choosing prompts and models*.
     executor : concurrent.futures.Executor, optional
         Evaluates the pairs of a batch. The result does not depend on it, nor on the order in which scores arrive.
     batch : int

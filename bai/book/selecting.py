@@ -18,16 +18,21 @@ from .. import certainty, shared
 from ..compiling import compiled
 from ..experiment import identify
 from ..play import simulate
-from ..policies import SH, TopTwo, Unif
+from ..policies import SH, LookAhead, TopTwo, Unif
 from ..problems import TableBandits
+from ..selection import POLICIES
 from ..shared import adjusted_means, most_gained, next_candidate
-from ..stats import mcnemar
 from .families import DESIGN
 from .judgements import CONTESTS, alpaca, captions
 
 RUNS, BLOCK, SEED = 1000, 20, 1  # runs of a cell, how many of them are played again, and the seed of all
 SIZES, SHARES = (5, 12, 30), (0.02, 0.05, 0.1, 0.2, 0.4)  # candidates, and the part of all pairs that is judged
-INDEPENDENT = {"equal": Unif(), "SH": SH(reuse=True), "TopTwo": TopTwo()}  # every candidate on its own examples
+INDEPENDENT = {
+    "equal": Unif(),
+    "SH": SH(reuse=True),
+    "TopTwo": TopTwo(),
+    "LookAhead": LookAhead(),
+}  # every candidate on its own examples
 HALVED = {"own, again": 0, "shared, again": 1, "own order": 2, "shared order": 3}  # halving, by how examples come
 DATA = Path(__file__).with_name("data")
 
@@ -147,33 +152,23 @@ def cells(runs: int = RUNS) -> Any:
                 yield from (((name, family, size, share), votes, chosen, share) for share in SHARES[1:])
 
 
-METHODS = ("top two", "look ahead", "halving", *INDEPENDENT)
+METHODS = (*POLICIES, *INDEPENDENT)
 COLUMNS = ["data", "family", "candidates", "share", "method"]
 
 
-def play(runs: int = RUNS, only: str = "") -> pd.DataFrame:
-    """Play all methods on all cells, or on those of one set of data; a row per cell and method.
+def play(runs: int = RUNS) -> pd.DataFrame:
+    """Play all methods on all cells; a row per cell and method.
 
-    Columns: mistakes and regret over the runs, and over the first block of them; `only_select` and `only_method`
-    count the runs in which only ``bai.select`` or only the method erred; `gain` and `gain_error` are the mean of the
-    method's regret minus that of ``bai.select``, and its standard error.
+    Columns: mistakes and regret over the runs, and over the first block of them.
     """
     rows = []
     for label, scores, chosen, share in cells(runs):
-        if label[0].startswith(only):
-            methods = (*METHODS, *HALVED) if label[0] == "AlpacaEval" else METHODS
-            found = {method: regrets(scores, chosen, share, method) for method in methods}
-            rows += [[*label, method, *_measured(lost, found["top two"])] for method, lost in found.items()]
-    columns = [*COLUMNS, "mistakes", "regret", "first_mistakes", "first_regret", "only_select", "only_method"]
-    return pd.DataFrame(rows, columns=[*columns, "gain", "gain_error"]).assign(runs=runs)
-
-
-def _measured(lost: np.ndarray, ours: np.ndarray) -> list[float]:
-    wrong, wrong_ours, gain = lost > 1e-12, ours > 1e-12, lost - ours
-    first = lost[:BLOCK]
-    counts = [int((wrong_ours & ~wrong).sum()), int((wrong & ~wrong_ours).sum())]
-    spread = float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    return [int(wrong.sum()), lost.mean(), int((first > 1e-12).sum()), first.mean(), *counts, gain.mean(), spread]
+        for method in (*METHODS, *HALVED) if label[0] == "AlpacaEval" else METHODS:
+            lost = regrets(scores, chosen, share, method)
+            wrong, first = lost > 1e-12, lost[:BLOCK]
+            rows.append([*label, method, wrong.sum(), lost.mean(), wrong[:BLOCK].sum(), first.mean()])
+    columns = [*COLUMNS, "mistakes", "regret", "first_mistakes", "first_regret"]
+    return pd.DataFrame(rows, columns=columns).assign(runs=runs)
 
 
 def stored(name: str = "select") -> pd.DataFrame:
@@ -203,22 +198,21 @@ def replay(size: int = 12, share: float = 0.1) -> None:
 
 
 def compared(table: pd.DataFrame, method: str) -> pd.Series:
-    """Return how ``bai.select`` does against a method, over all cells of a table: mistakes and regret, with p-values.
+    """Return how ``bai.select`` does against a method, over all cells of a table, with 95 % intervals and p-values.
 
-    Mistakes: McNemar's test on all runs. Regret: a t-test on the gains of the cells, each divided by its regret.
+    `mistakes` is the mean of the differences of the rates of mistakes, `regret` the geometric mean of the ratios of the
+    regrets. Both play the same sets of candidates in every cell, and cells are compared in pairs, by t-tests.
     """
-    ours, theirs = (table[table["method"] == name].reset_index(drop=True) for name in ("top two", method))
-    alone = theirs[["only_select", "only_method"]].sum()
+    ours, theirs = (table[table["method"] == name].reset_index(drop=True) for name in (POLICIES[0], method))
+    rates = [part["mistakes"] / part["runs"] for part in (ours, theirs)]
+    found = {"mistakes, select": rates[0].mean(), "mistakes, other": rates[1].mean()}
     ratio = np.log((ours["regret"] + 1e-4) / (theirs["regret"] + 1e-4))
-    return pd.Series(
-        {
-            "mistakes, select": ours["mistakes"].sum() / ours["runs"].sum(),
-            "mistakes, other": theirs["mistakes"].sum() / theirs["runs"].sum(),
-            "p (mistakes)": float(mcnemar(alone.iloc[0], alone.iloc[1])),
-            "regret, ratio": float(np.exp(ratio.mean())),
-            "p (regret)": float(np.asarray(ttest_1samp(ratio, 0))[1]),
-        }
-    )
+    for name, gain, scale in (("mistakes", rates[0] - rates[1], lambda x: x), ("regret", ratio, np.exp)):
+        test: Any = ttest_1samp(gain, 0)
+        ends = test.confidence_interval()
+        found |= {name: scale(gain.mean()), f"{name}, low": scale(ends.low), f"{name}, high": scale(ends.high)}
+        found[f"{name}, p"] = test.pvalue
+    return pd.Series(found).astype(float)
 
 
 # --- calibration -----------------------------------------------------------------------------------------
@@ -231,7 +225,7 @@ def claims(runs: int = 40) -> pd.DataFrame:
         budget = int(share * chosen.shape[1] * scores.shape[1] + 1e-9)
         for run, row in enumerate(chosen):
             stack = np.ascontiguousarray(stack_of(scores[row], 0, 3, np.random.default_rng([SEED, run])))
-            counts = judged(stack, budget, False)
+            counts = judged(stack, budget, True)
             means = adjusted_means(stack, counts)
             draws = certainty.plausible_means(means, shared.precision_matrix(_judged(stack, counts), counts))
             best, lead = scores[row].mean(axis=1), int(means.argmax())
