@@ -42,7 +42,10 @@ class Rewards(NamedTuple):
         Calling compiled code from Python costs more than a draw, so this does the same in Python.
         """
         if self.kind != GAUSSIAN:
-            return float(plain_draw(self, run, position, pull))
+            reward = plain_reward(self, run, position, pull)
+            if self.units.shape[0] > 0:
+                reward = self.units[run, 1] + self.units[run, 0] * reward
+            return float(reward)
         if self.ahead[0] == self.ahead[1]:
             draw_ahead(self.rng, self.normals, self.ahead, 1)
         self.ahead[0] += 1
@@ -146,6 +149,9 @@ def raw_reward(rewards, r, i, k):
     return rewards.table[row, k]
 
 
+plain_reward: Any = getattr(raw_reward, "py_func", raw_reward)
+
+
 @inlined
 def draw(rewards, r, i, k):
     """Return the reward of pull number k (from 0) of arm i in run r."""
@@ -155,9 +161,6 @@ def draw(rewards, r, i, k):
     if rewards.units.shape[0] > 0:
         return rewards.units[r, 1] + rewards.units[r, 0] * reward
     return reward
-
-
-plain_draw: Any = getattr(draw, "py_func", draw)
 
 
 @inlined

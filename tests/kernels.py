@@ -1,9 +1,11 @@
 """Kernels that start at once: forks of a process that has imported what nearly every page imports.
 
 These imports take a kernel three seconds, which is more than most pages compute. A fork has the names and the memory of
-a new kernel, but for modules that are loaded and not yet imported by a cell.
+a new kernel, but for modules that are loaded and not yet imported by a cell. It draws every figure, so that an error in
+one is found, but writes no picture: nobody compares it, and writing takes longer than drawing.
 """
 
+import gc
 import multiprocessing
 import os
 import runpy
@@ -14,22 +16,31 @@ from pathlib import Path
 from unittest import mock
 
 import pandas
+from IPython.core import pylabtools
 from jupyter_client.provisioning import local_provisioner
 
 ROOT = Path(__file__).resolve().parent.parent
-LOADED = ["bai", "ipykernel.kernelapp", "matplotlib.pyplot", "scipy.stats"]
+LOADED = ["bai", "ipykernel.kernelapp", "ipykernel.debugger", "matplotlib.pyplot", "scipy.stats", "first_figure"]
 usual_launch = local_provisioner.launch_kernel
 servers = multiprocessing.get_context("forkserver")
 
 
+def draw(figure, *_, **options) -> str:
+    """Draw a figure; return a picture without anything."""
+    figure.draw_without_rendering()
+    return "<svg/>"
+
+
 def run(command: list[str], env: dict[str, str], cwd: str) -> None:
     """Be the kernel that a command would start."""
+    gc.freeze()  # what was loaded stays, and need not be looked at, nor its memory copied
     os.setsid()
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
     sys.path[:] = [entry for entry in sys.path if Path(entry).parent != ROOT]  # not tests, tools and _ext
     pandas.set_option("display.max_columns", 20)  # as pandas has it when a kernel imports it
+    pylabtools.print_figure = draw
     sys.argv = [*command[command.index("ipykernel_launcher") :], f"--IPKernelApp.parent_handle={os.getppid()}"]
     runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
 
@@ -61,7 +72,9 @@ def launch(command, env=None, cwd=None, **more):
     """Start a kernel: a fork if it is one of this Python."""
     if command[0] != sys.executable or "ipykernel_launcher" not in command:
         return usual_launch(command, env=env, cwd=cwd, **more)
-    with mock.patch.dict(os.environ, MPLBACKEND="module://matplotlib_inline.backend_inline"):  # as kernels have it
+    given = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # as kernels have it
+    given["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger, which nobody uses, need not say what it cannot do
+    with mock.patch.dict(os.environ, given):
         forkserver.ensure_running()
     return Fork(command, dict(os.environ if env is None else env), os.getcwd() if cwd is None else str(cwd))
 

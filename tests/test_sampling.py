@@ -57,6 +57,12 @@ def test_every_entry_of_a_row_and_every_user_can_be_drawn():
     assert [sampling.draw(rewards, 0, 0, 0) for _ in chances] == [3, 5, 16, 16]
 
 
+def test_a_reward_asked_for_alone_is_in_the_unit_of_its_run():
+    units = np.array([[10.0, 1.0], [0.5, -2.0]])
+    rewards = Rewards(TABLE, Given(0.4, 0.4), table=np.array([[3.0, 5.0]]), rows=np.zeros((2, 1), int), units=units)
+    assert [rewards.draw(run, 0, 0) for run in (0, 1)] == [31, -0.5]
+
+
 @pytest.mark.parametrize("size", [1, 3, 300, 1000])
 def test_normals_drawn_ahead_are_those_of_the_stream_in_its_order(size):
     rewards, drawn = gaussian(np.random.default_rng(1), size, loc=0.0, scale=1.0), []

@@ -7,8 +7,8 @@ the arm that they name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, inf, log, sqrt
-from statistics import fmean, variance
+from math import ceil, fsum, inf, log, sqrt
+from statistics import fmean
 from typing import Any
 
 from ..policies import Policy
@@ -97,6 +97,18 @@ def learned(delta: float = 0.05) -> Index:
     return index
 
 
+def variance(rewards: Sequence[float]) -> float:
+    """The sample variance. That of the standard library computes with fractions, and takes ten times as long.
+
+    Examples
+    --------
+    >>> variance([1.0, 2.0, 4.0, 5.0])
+    3.3333333333333335
+    """
+    mean = fmean(rewards)
+    return fsum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1)
+
+
 def rejects(pull: Pull, n_arms: int, budget: int) -> int:
     """Successive rejects: drop one arm at a time, and keep every reward.
 
@@ -134,10 +146,12 @@ class Stacks:
 
     def __init__(self, rewards: Sequence[Sequence[float]]):
         self.rewards = rewards
+        self.pulls = [0] * len(rewards)  # of each arm
         self.pulled: list[int] = []
 
     def __call__(self, arm: int) -> float:
-        reward = self.rewards[arm][self.pulled.count(arm)]
+        reward = self.rewards[arm][self.pulls[arm]]
+        self.pulls[arm] += 1
         self.pulled.append(arm)
         return float(reward)
 
