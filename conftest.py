@@ -16,6 +16,7 @@ SLOWEST = [
     "test_site.py",
     "test_assignments.py",
     "test_live.py",
+    "test_dask.py",
     "test_large.py",
     "keep_samples.ipynb",
     "test_package.py",
