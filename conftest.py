@@ -71,6 +71,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "no_cover: coverage is not measured (pytest-cov may not be there to say so)")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # keeps pytest-xdist from putting files with many tests first
     if getattr(config.option, "nbval", False):
