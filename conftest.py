@@ -32,6 +32,7 @@ SLOWEST = [
     "synthetic.ipynb",
     "experiments.ipynb",
     "choosing.ipynb",
+    "test_dask.py",  # after the files that fork: a cluster leaves threads behind, and to fork with threads may hang
 ]
 
 # Measuring coverage makes Python three times as slow. These tests, named by how they begin, play again, on many inputs,
@@ -70,6 +71,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "no_cover: coverage is not measured (pytest-cov may not be there to say so)")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # keeps pytest-xdist from putting files with many tests first
     if getattr(config.option, "nbval", False):

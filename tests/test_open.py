@@ -128,15 +128,6 @@ def test_a_sweep_of_own_policies_has_the_same_bits_on_threads_and_processes():
             assert_same_table(here, study(executor=executor))
 
 
-def test_own_policies_and_problems_have_the_same_bits_on_a_dask_cluster():
-    distributed = pytest.importorskip("distributed")
-    problems = {"theirs": ENSEMBLE, "mine": Normal(ENSEMBLE.means, ENSEMBLE.variances)}
-    study = partial(bai.sweep, [*OWN, bai.SHVar()], problems, 20, seed=5)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        assert_same_table(study(), study(executor=client.get_executor()))
-
-
 class Stacks:
     """The k-th pull of an arm gives the same reward, however the pulls are collected."""
 
