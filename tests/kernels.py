@@ -11,10 +11,9 @@ import os
 import runpy
 import sys
 import time
-from multiprocessing import forkserver
 from pathlib import Path
-from unittest import mock
 
+import matplotlib
 import pandas
 from IPython.core import pylabtools
 from jupyter_client.provisioning import local_provisioner
@@ -40,6 +39,7 @@ def run(command: list[str], env: dict[str, str], cwd: str) -> None:
     os.environ.update(env)
     sys.path[:] = [entry for entry in sys.path if Path(entry).parent != ROOT]  # not tests, tools and _ext
     pandas.set_option("display.max_columns", 20)  # as pandas has it when a kernel imports it
+    matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"  # as kernels have it
     pylabtools.print_figure = draw
     sys.argv = [*command[command.index("ipykernel_launcher") :], f"--IPKernelApp.parent_handle={os.getppid()}"]
     runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
@@ -72,14 +72,11 @@ def launch(command, env=None, cwd=None, **more):
     """Start a kernel: a fork if it is one of this Python."""
     if command[0] != sys.executable or "ipykernel_launcher" not in command:
         return usual_launch(command, env=env, cwd=cwd, **more)
-    given = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # as kernels have it
-    given["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger, which nobody uses, need not say what it cannot do
-    with mock.patch.dict(os.environ, given):
-        forkserver.ensure_running()
     return Fork(command, dict(os.environ if env is None else env), os.getcwd() if cwd is None else str(cwd))
 
 
 def use() -> None:
     """Let Jupyter start forks in this process."""
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger, which nobody uses, need not say what it cannot do
     servers.set_forkserver_preload(LOADED)
     local_provisioner.launch_kernel = launch
