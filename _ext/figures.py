@@ -8,6 +8,7 @@ A caption that begins with **Figure 5 of the paper.** gets a badge.
 """
 
 import colorsys
+import functools
 import re
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def mixed(hue, lightness, saturation):
     return "#" + "".join(f"{round(255 * x):02x}" for x in colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
+@functools.cache
 def dark(color):
     """The colour that a dark page shows in place of another."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*channels(color))

@@ -14,4 +14,12 @@ def browser():
     if not make_pdf.CHROMIUM:
         pytest.skip("no chromium on this machine")
     with make_pdf.chromium() as browser:
+        usual = browser.new_page
+
+        def new_page(**options):
+            page = usual(**options)
+            page.set_default_timeout(1000 * make_pdf.LIMIT)  # a busy machine may take longer than Playwright expects
+            return page
+
+        browser.new_page = new_page
         yield browser

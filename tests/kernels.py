@@ -77,6 +77,6 @@ def launch(command, env=None, cwd=None, **more):
 
 def use() -> None:
     """Let Jupyter start forks in this process."""
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger, which nobody uses, need not say what it cannot do
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger is not used and need not warn
     servers.set_forkserver_preload(LOADED)
     local_provisioner.launch_kernel = launch

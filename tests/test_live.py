@@ -1,10 +1,12 @@
 """The engine of the live parts in a real browser: problems, pulls and answers are those of Python, equal, not close."""
 
+import ast
 import contextlib
 import importlib.metadata
 import io
 import json
 import math
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +29,7 @@ live = pytest.importorskip("live", reason="sphinx is not installed")
 make_pdf = pytest.importorskip("make_pdf", reason="playwright is not installed")
 import make_libm  # noqa: E402
 import make_wasm  # noqa: E402
+from wasm import sources  # noqa: E402
 
 needs_chromium = pytest.mark.skipif(not make_pdf.CHROMIUM, reason="no chromium on this machine")
 
@@ -90,6 +93,45 @@ def page(browser, folder):
 # --- what is stored --------------------------------------------------------------------------------------
 
 
+def test_the_stored_module_was_made_from_the_loops_as_they_are():
+    known = json.loads(make_wasm.RECORD.read_text(encoding="utf-8"))
+    now = make_wasm.record(make_wasm.TARGET.read_bytes())
+    before, after = known.pop("pieces"), now.pop("pieces")
+    changed = {name for name in before | after if before.get(name) != after.get(name)}
+    assert changed == set(), "run python tools/make_wasm.py"
+    assert now == known
+    locked = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert {f"{name}=={make_wasm.MADE_WITH[name]}" for name in ("numba", "llvmlite")} <= set(locked)
+
+
+def test_all_code_that_is_compiled_into_the_module_is_watched_and_nothing_else():
+    names = set(sources.pieces())
+    # A call, a constant, a tuple with names, what an attribute of a module names; not other loops and problems.
+    assert {"make_wasm", "wasm.exports", "bai.policies.shadavar.Sums", "bai.sampling.GAUSSIAN"} <= names
+    assert {"bai.policies.loops.select", "bai.sampling.next_normal", "bai.schedules.ROUNDING"} <= names
+    assert not [name for name in names if name.startswith(("bai.policies.thompson", "bai.book", "bai.problems"))]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("x + 1", "x + 2", False),
+        ("x + 1", "x - 1", False),
+        ("return x + 1", "# why\n    return (x + 1)", True),
+        ('"""Doc."""', '"""Other."""', True),
+        ("x: int", "x: float", True),
+        ("y=2", "y=3", False),
+        ("@inlined", "@compiled", False),
+    ],
+)
+def test_a_change_of_what_is_compiled_counts_and_a_comment_does_not(old, new, same):
+    code = '@inlined\ndef f(x: int, y=2) -> int:\n    """Doc."""\n    return x + 1\n'
+    assert code.count(old) == 1
+    shapes = [sources.shape(sources.Stripped().visit(ast.parse(text))) for text in (code, code.replace(old, new))]
+    assert (shapes[0] == shapes[1]) is same
+
+
+@pytest.mark.skipif("BAI_REBUILD" not in os.environ, reason="takes a minute; the weekly workflow sets BAI_REBUILD")
 def test_the_stored_module_is_what_the_loops_compile_to(tmp_path):
     versions = {name: importlib.metadata.version(name) for name in ("numba", "llvmlite")}
     versions["python"] = ".".join(map(str, sys.version_info[:2]))

@@ -92,9 +92,9 @@ CUT_CODE = """
 """
 # What would take axe a minute a page: formulas, which are MathJax's to make accessible, and all but one token of each
 # kind in highlighted code.
-THIN_OUT = """
+WITHOUT_FORMULAS = "document.querySelectorAll('mjx-container').forEach(e => e.replaceChildren())"
+WITHOUT_TOKENS = """
 () => {
-  document.querySelectorAll("mjx-container").forEach(e => e.replaceChildren());
   const seen = new Set();
   for (const e of document.querySelectorAll(".highlight span[class]")) {
     if (seen.has(e.className)) e.remove();
@@ -102,28 +102,47 @@ THIN_OUT = """
   }
 }
 """
-# axe measures contrast where it is not known yet: once for text of the same colour and size on the same backgrounds, on
-# whichever page it comes first.
-CONTRAST = """
+# axe measures colours where they are not known yet: once for text of the same colour and size on the same backgrounds,
+# and once for links that look alike amid text that looks alike, on whichever page they come first.
+COLOURS = """
 async known => {
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), looks = new Map();
-  while (texts.nextNode()) {
-    const e = texts.currentNode.parentElement, own = getComputedStyle(e);
-    if (!texts.currentNode.data.trim() || !e.checkVisibility({visibilityProperty: true})) continue;
-    const look = [own.color, own.fontSize, own.fontWeight, own.textShadow];
-    for (let a = e; a; a = a.parentElement) {
-      const s = getComputedStyle(a);
-      if (s.backgroundColor !== "rgba(0, 0, 0, 0)" || s.backgroundImage !== "none" || s.opacity !== "1")
-        look.push(s.backgroundColor, s.backgroundImage, s.opacity);
+  const behind = new Map();  // what is painted behind an element
+  const painted = e => {
+    if (!e) return "";
+    if (!behind.has(e)) {
+      const s = getComputedStyle(e), plain = s.backgroundColor === "rgba(0, 0, 0, 0)" && s.backgroundImage === "none";
+      const own = plain && s.opacity === "1" ? "" : [s.backgroundColor, s.backgroundImage, s.opacity, ""].join();
+      behind.set(e, own + painted(e.parentElement));
     }
-    if (!looks.has(look.join())) looks.set(look.join(), e);
+    return behind.get(e);
+  };
+  const looks = new Map(), seen = new Set(), before = new Set(known);
+  const note = (e, look) => {
+    if (!before.has(look) && !looks.has(look) && e.checkVisibility({visibilityProperty: true})) looks.set(look, e);
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (seen.has(e) || !texts.currentNode.data.trim()) continue;
+    seen.add(e);
+    const own = getComputedStyle(e);
+    note(e, [own.color, own.fontSize, own.fontWeight, own.textShadow, painted(e)].join());
   }
-  known.forEach(look => looks.delete(look));
+  for (const e of document.querySelectorAll("a[href]")) {
+    const own = getComputedStyle(e), around = getComputedStyle(e.parentElement);
+    const look = s => [s.color, s.fontSize, s.fontWeight, s.fontStyle, s.display, s.textDecoration, s.borderBottom];
+    note(e, ["link", ...look(own), ...look(around), painted(e)].join());
+  }
   if (!looks.size) return [[], []];
-  const options = {preload: false, resultTypes: ["violations"], runOnly: ["color-contrast"]};
+  const options = {preload: false, resultTypes: ["violations"], runOnly: ["color-contrast", "link-in-text-block"]};
   return [(await axe.run({include: [...looks.values()]}, options)).violations, [...looks.keys()]];
 }
 """
+# The rules about colours are left to the above; that all text stands in a landmark would be moderate, and takes long.
+RULES = {rule: {"enabled": False} for rule in ("color-contrast", "link-in-text-block", "region")}
+LANDING = ("index.html", "chapters/in_short.html")
+END = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
+PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
 
 
 @pytest.fixture(scope="session")
@@ -144,9 +163,9 @@ def site(build, browser):
         yield html, address, browser
 
 
-def contrast(page, measured):
-    """What axe says of the contrast of all looks of text that were not measured before."""
-    violations, looks = page.evaluate(CONTRAST, measured)
+def colours(page, measured):
+    """What axe says of the colours of all looks of text and links that were not measured before."""
+    violations, looks = page.evaluate(COLOURS, measured)
     measured += looks
     return violations
 
@@ -158,7 +177,7 @@ def visits(site):
 
     html, address, browser = site
     visits = {}
-    page = make_pdf.open_page(browser, "about:blank")
+    page = make_pdf.open_page(browser, "about:blank", viewport=PHONE, reduced_motion="reduce")
     noise, measured = [], []
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
@@ -173,24 +192,26 @@ def visits(site):
         if name.startswith("_"):
             continue
         noise.clear()
-        page.set_viewport_size({"width": 390, "height": 844})
         make_pdf.visit(page, address + name)
         seen = page.evaluate(FACTS)
         seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
         seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        page.set_viewport_size({"width": 1400, "height": 900})
-        seen["end"] = page.evaluate("document.querySelector('article')?.getBoundingClientRect().bottom + scrollY")
         seen["nameLooks"] = page.evaluate(NAME_LOOKS, NAMES)
+        if name in LANDING:
+            page.set_viewport_size(LAPTOP)
+            seen["end"] = page.evaluate(END)
+        page.evaluate(WITHOUT_FORMULAS)
+        page.set_viewport_size(LAPTOP)
         seen["cutCode"] = page.evaluate(CUT_CODE)
-        page.evaluate(THIN_OUT)
-        rules = {"color-contrast": {"enabled": False}}
-        options = {"preload": False, "resultTypes": ["violations"], "rules": rules}
-        seen["axe"] = Axe().run(page, options=options).response["violations"] + contrast(page, measured)
+        page.evaluate(WITHOUT_TOKENS)
+        options = {"preload": False, "resultTypes": ["violations"], "rules": RULES}
+        seen["axe"] = Axe().run(page, options=options).response["violations"] + colours(page, measured)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        seen["dark"] = contrast(page, measured)
-        page.evaluate("document.documentElement.dataset.theme = 'light'")
+        seen["dark"] = colours(page, measured)
         seen["noise"] = list(noise)
         visits[name] = seen
+        page.goto("about:blank")  # or the page would be laid out once more
+        page.set_viewport_size(PHONE)
     page.close()
     return visits
 
@@ -450,7 +471,7 @@ def test_pdf_tool_ends_with_an_error_if_the_browser_hangs(tmp_path):
     browser.write_text("#!/bin/sh\nexec sleep 30\n")
     browser.chmod(0o755)
     tool = [sys.executable, ROOT / "tools" / "make_pdf.py", tmp_path, tmp_path / "book.pdf", "--limit", "2"]
-    done = subprocess.run([*tool, "--browser", browser], capture_output=True, text=True, timeout=25)
+    done = subprocess.run([*tool, "--browser", browser], capture_output=True, text=True)
     assert done.returncode == 1 and "has not printed the book within 2 seconds" in done.stderr
     assert not (tmp_path / "book.pdf").exists()
 

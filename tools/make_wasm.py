@@ -5,8 +5,12 @@
 numba turns the loops into LLVM's intermediate code. Here that code is handed to LLVM for WebAssembly instead of this
 machine. What LLVM emits for a single object is a module already but for its exports, so no linker is needed. The
 functions of a C library that it imports come from `libm.wasm`, see `make_libm.py`.
+
+`wasm/made_from.json` keeps what the stored module was made from and with, so that a test sees when it is out of date.
 """
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -17,6 +21,7 @@ from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 TARGET = TOOLS.parent / "_static" / "live" / "bai.wasm"
+RECORD = TOOLS / "wasm" / "made_from.json"
 TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 FEATURES = "+bulk-memory,+sign-ext,+nontrapping-fptoint,+mutable-globals,+simd128"
@@ -83,6 +88,14 @@ def build():
     return as_module(compile_object(EXPORTS), [function.__name__ for function in EXPORTS])
 
 
+def record(module):
+    """What is kept about a module: its digest, what it was made with, and digests of all code that went into it."""
+    sys.path.insert(0, str(TOOLS))
+    from wasm.sources import pieces
+
+    return {"module": hashlib.sha256(module).hexdigest(), "made with": MADE_WITH, "pieces": pieces()}
+
+
 def main(target=TARGET):
     """Build in a process of its own, which compiles everything anew, and write the file."""
     with tempfile.TemporaryDirectory() as cache:
@@ -92,6 +105,8 @@ def main(target=TARGET):
             [sys.executable, "-c", code], env=environment, cwd=TOOLS, stdout=subprocess.PIPE, check=True
         ).stdout
     Path(target).write_bytes(binary)
+    if target == TARGET:
+        RECORD.write_text(json.dumps(record(binary), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -160,10 +160,11 @@ def factors(table: pd.DataFrame) -> pd.DataFrame:
     >>> factors(table).round(2).head(2).to_dict("index")
     {'KG': {'A/B': 1.02, 'slippage': 1.01}, 'LookAhead': {'A/B': 1.06, 'slippage': 1.14}}
     """
-    logs = np.log(table["mistakes"] + 0.5)
-    logs -= logs.groupby([table["family"], table["budget"]]).transform("min")
-    means = logs.groupby([table["policy"], table["family"]]).mean().unstack()[list(table["family"].unique())]
-    return np.exp(means.loc[means.mean(axis=1).sort_values(kind="stable").index])
+    logs = pd.DataFrame({"policy": table["policy"], "family": table["family"]})
+    logs["log"] = np.log(table["mistakes"] + 0.5)
+    logs["log"] -= logs["log"].groupby([table["family"], table["budget"]]).transform("min")
+    means = logs.pivot_table(values="log", index="policy", columns="family")[list(table["family"].unique())]
+    return means.loc[means.mean(axis=1).sort_values(kind="stable").index].apply(np.exp)
 
 
 def ratios(table: pd.DataFrame, first: str = "LookAhead", second: str = "TopTwo") -> pd.DataFrame:
@@ -183,10 +184,11 @@ def ratios(table: pd.DataFrame, first: str = "LookAhead", second: str = "TopTwo"
     all, of families  0.832  0.068  10.171
     """
     logs, shares = {}, {}
-    for name, rows in table[table["policy"].isin([first, second])].groupby("family", sort=False):
+    for name, rows in table.loc[table["policy"].isin([first, second])].groupby("family", sort=False):
         signs = np.where(rows["policy"] == first, 1, -1) * 2 / len(rows)
-        logs[name] = signs @ np.log(rows["mistakes"] + 0.5)
-        shares[name] = (signs / (rows["mistakes"] + 0.5)).to_numpy() @ leaderboard.wrong_runs(rows)
+        mistakes = rows["mistakes"].to_numpy() + 0.5
+        logs[name] = signs @ np.log(mistakes)
+        shares[name] = (signs / mistakes) @ leaderboard.wrong_runs(rows)
     each = np.array(list(logs.values()))
     logs["all, of runs"], shares["all, of runs"] = each.mean(), np.mean(list(shares.values()), axis=0)
     margins = {name: ndtri(0.975) * share.std() * len(share) ** 0.5 for name, share in shares.items()}
@@ -194,7 +196,7 @@ def ratios(table: pd.DataFrame, first: str = "LookAhead", second: str = "TopTwo"
     margins["all, of families"] = stdtrit(len(each) - 1, 0.975) * each.std(ddof=1) / len(each) ** 0.5
     found = pd.DataFrame({"log": logs, "margin": margins})
     ends = {"ratio": found["log"], "low": found["log"] - found["margin"], "high": found["log"] + found["margin"]}
-    return np.exp(pd.DataFrame(ends))
+    return pd.DataFrame(np.exp(pd.DataFrame(ends)))
 
 
 def stored() -> pd.DataFrame:
