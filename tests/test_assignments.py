@@ -24,6 +24,7 @@ import tomllib
 import traceback
 import zipfile
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -45,7 +46,9 @@ NAMES = [source.stem for source in SOURCES]
 VARIANTS = {name: runpy.run_path(str(ROOT / "tests" / "assignments" / f"{name}.py")) for name in NAMES}
 
 
+@cache
 def source(name):
+    """The instructor's notebook. Copy it before you change it."""
     return nbformat.read(FOLDER / "source" / name / f"{name}.ipynb", as_version=4)
 
 
@@ -235,7 +238,7 @@ def test_mistake_loses_hidden_points_of_its_tasks_only_and_the_message_helps(nam
     assert {task for task in lost if tasks_of(hidden) >= {task}} <= tasks_of(set(errors) & hidden), errors
     for test, error in errors.items():
         text = str(error)
-        assert re.search("expected .*got .*Look at: |raised", text, re.S), (test, text)
+        assert re.search("expected .*got .*Look at: |raised|is not defined", text, re.S), (test, text)
     if mistake in NAMED:
         test, told = NAMED[mistake]
         assert f"if you make the mistake: {told}" in str(errors[test])
@@ -592,7 +595,8 @@ ANSWERS = {  # what students hand in: solution cells that replace the stubs
         "mistake": "def mistake_probability(means, variances, pulls:",
         "needed": "def how_many_pulls(gap, variances, delta):\n    return 22",
         "score": "open('notes.txt', 'w').write('x')\nimport sys\n\ndef score(means, named):\n    sys.exit(1)",
-        "plan": "print('half a character: \\ud800')\ndef stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
+        "plan": "print('half a character: \\ud800')\n"
+        "def stage_plan(*arguments):\n    raise ValueError(f'I was asked {arguments}')",
     },
 }
 
