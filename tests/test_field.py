@@ -114,7 +114,7 @@ def least_safe(means, counts, squares):
     (bai.KG(), most_expected, 4),
     (bai.UCBE(complexity=20), highest_bound, 1),
     (bai.UGapEb(complexity=20), least_safe, 1),
-], ids=str)  # fmt: skip
+], ids=lambda value: getattr(value, "__name__", str(value)))  # fmt: skip
 def test_pulls_are_those_of_a_rule_in_public_code(policy, rule, first):
     rng = np.random.default_rng(4)
     for _ in range(20):
