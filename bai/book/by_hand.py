@@ -146,7 +146,7 @@ class Stacks:
 
     def __init__(self, rewards: Sequence[Sequence[float]]):
         self.rewards = rewards
-        self.pulls = [0] * len(rewards)  # of each arm
+        self.pulls: list[int] = [0] * len(rewards)  # of each arm
         self.pulled: list[int] = []
 
     def __call__(self, arm: int) -> float:

@@ -204,6 +204,11 @@ def stored() -> pd.DataFrame:
     return leaderboard.read(SHIPPED, FAMILIES, POLICIES)
 
 
-if __name__ == "__main__":
-    for added in leaderboard.extend(Path(*sys.argv[1:2] or ["confirmation"]), FAMILIES, POLICIES, RUNS, SEED):
+def main(folder: str = "confirmation") -> None:
+    """Play what is missing in a folder, and say what was added."""
+    for added in leaderboard.extend(Path(folder), FAMILIES, POLICIES, RUNS, SEED):
         print(added, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

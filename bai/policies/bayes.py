@@ -57,8 +57,8 @@ class BayesElim(KnownVariances, Halving):
     """Bayesian elimination (Atsidakou et al., 2022): SH that keeps the arms with the highest posterior means.
 
     All means have the same normal prior, and the variances are told. With unequal variances a noisy arm is drawn closer
-    to the prior mean than a quiet one. Its answers were compared with those of the rule in
-    `nguyenicolas/Prior_Dependent_Allocations_BAI`.
+    to the prior mean than a quiet one. The rule in
+    `nguyenicolas/Prior_Dependent_Allocations_BAI` gives the same answers.
 
     Parameters
     ----------
