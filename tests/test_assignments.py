@@ -322,7 +322,7 @@ def answer(text, *arguments, may_use=(), seconds=5, shared="import numpy as np\n
 
 
 ATTACKS = {
-    "reads a file": f"def f(x):\n    return open({str(ROOT / 'README.md')!r}).read()",
+    "reads a file": f"def f(x):\n    return open({str(ROOT / 'conftest.py')!r}).read()",
     "lists the processes": "import os\ndef f(x):\n    return os.listdir('/proc')",
     "starts a program": "import subprocess\ndef f(x):\n    return subprocess.run(['/bin/ls', '/']).returncode",
     "kills its parent": "import os\ndef f(x):\n    return os.kill(os.getppid(), 9)",
@@ -342,7 +342,7 @@ import os, resource
 def f(x):
     return resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
 """,
-    "changes the rights of a file": f"import os\ndef f(x):\n    return os.chmod({str(ROOT / 'README.md')!r}, 0o600)",
+    "changes the rights of a file": f"import os\ndef f(x):\n    return os.chmod({str(ROOT / 'conftest.py')!r}, 0o600)",
     "shares memory": "import ctypes\ndef f(x):\n    assert ctypes.CDLL(None).shmget(1234, 4096, 0o1600) >= 0",
     "traces its parent": """
 import ctypes, os
@@ -390,7 +390,7 @@ def f(x):
     "cuts a file": f"""
 import os
 def f(x):
-    return os.truncate({str(ROOT / "README.md")!r}, {(ROOT / "README.md").stat().st_size})
+    return os.truncate({str(ROOT / "conftest.py")!r}, {(ROOT / "conftest.py").stat().st_size})
 """,
     "speaks for the process": """
 import json, os
