@@ -15,7 +15,7 @@ from .arguments import for_each, problem, stage_budgets
 from .exponents import least_cost, log_courses
 from .rivals import log_pairs, log_stage, one_of
 
-PATHS = 8  # up to so many arms all courses of eliminations are compared, in about ten milliseconds
+PATHS = 12  # up to so many arms all courses of eliminations are compared, in at most a quarter of a second
 ROUNDING = 1e-12  # numbers this close, relatively, count as equal: rounding may have parted them
 
 Errors = tuple[np.ndarray, np.ndarray, tuple[float, float]]
@@ -134,7 +134,7 @@ def sh_gaussian_bound(
     In stage s every arm has ⌊b/k_s⌋ pulls or one more, so the variances of all estimates are known. Given the best
     arm's estimate its rivals are independent, and the stage costs the integral of a Poisson-binomial tail over that
     estimate, with the k_s - 1 rivals that are likeliest to pass it; or Lemma A's bound, if that is smaller. Stages
-    combine to 1 - Π_s (1 - B_s). With up to 8 noisy arms the upper one of `path_bounds` is returned if it is smaller
+    combine to 1 - Π_s (1 - B_s). With up to 12 noisy arms the upper one of `path_bounds` is returned if it is smaller
     still, as it can be where mistakes are very rare. For any K, any variances, n >= Km.
 
     Parameters
@@ -187,12 +187,11 @@ def sh_closed_bound(
 
 
 def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, gaussian: bool = True) -> float | np.ndarray:
-    """Return the sharpest of the book's bounds on SHVar's probability of a mistake (for more than 8 arms see below).
+    """Return the sharpest of the book's bounds on SHVar's probability of a mistake.
 
     As `sh_gaussian_bound`, with the pulls of SHVar: known in the first stage and, for each pair, in the last one,
-    between two numbers for any set of survivors in the others. With more than 8 arms the upper one of `path_bounds`,
-    for which all sets of arms are tried, may be smaller where mistakes are very rare. For any K, any variances,
-    n >= Km, and any way to break ties.
+    between two numbers for any set of survivors in the others. For any K, any variances, n >= Km, and any way to break
+    ties.
 
     Parameters
     ----------
