@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import pickle
 
 import numpy as np
@@ -454,6 +455,19 @@ def test_a_file_that_is_no_experiment_is_refused_in_a_sentence(text, tmp_path):
     path.write_text(text)
     with pytest.raises(ValueError, match=r"path is .*state\.json"):
         bai.Experiment.load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"n_arms": 10**12}, "n_arms is 1000000000000; it must be below 100001"),
+        ({"history": [[0, math.nan]]}, "it has NaN for a number"),
+    ],
+)
+def test_a_file_may_neither_fill_the_memory_nor_hold_what_is_no_number(changes, said, tmp_path):
+    (tmp_path / "state.json").write_text(changed(**changes))
+    with pytest.raises(ValueError, match=f"{said}$"):
+        bai.Experiment.load(tmp_path / "state.json")
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path, monkeypatch):

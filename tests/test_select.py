@@ -157,6 +157,17 @@ def test_an_evaluation_that_fails_is_tried_again_and_then_left_out():
         bai.select(range(4), lambda c, e: 1 / 0, range(60), 100)
 
 
+def test_failures_with_scores_between_them_end_nothing():
+    asked = []
+
+    def evaluate(candidate, example):
+        asked.append(example)
+        return None if len(asked) % 3 == 0 else float(candidate == 1)
+
+    answer = bai.select(range(3), evaluate, range(40), budget=60, retries=0, batch=1)
+    assert len(asked) >= 60 and answer.best == 1
+
+
 def test_an_answer_that_is_not_sure_names_the_rivals():
     alike = np.random.default_rng(1).integers(0, 2, size=(3, 200)).astype(float)
     answer = bai.select(["a", "b", "c"], lambda c, e: alike["abc".index(c), e], range(200), 60)
