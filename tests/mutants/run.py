@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
-NEEDED = ("bai", "tests", "tools", "chapters/assignments", "conftest.py", "pyproject.toml")  # to run the tests
+NEEDED = ("bai", "tests", "tools", "deploy", "chapters/assignments", "conftest.py", "pyproject.toml")  # for the tests
 LEAST_RATE = 0.95
 # Plugins that are not needed would take four times as long to load as most mutants live.
 PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--hypothesis-seed=0", "-W", "ignore"]
