@@ -16,6 +16,7 @@ from scipy.stats import binom, chi2, norm
 
 import bai
 from bai import theory
+from bai.theory.halving_bounds import sh_errors
 
 TOLERANCE = 2e-6  # of logarithms: what the quadratures of bound and reference may differ by
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(80)
@@ -653,3 +654,14 @@ def test_both_exponents_are_capped_by_the_final_against_the_runner_up():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("budget", [10, 11])
+def test_errors_of_sh_lie_between_those_of_its_fewest_and_its_most_pulls(budget):
+    variances = np.array([4.0, 1.0])
+    arms = bai.GaussianBandits([1.0, 0.0], variances, runs=50)
+    errors = variances / bai.simulate(bai.SH(), arms, budget, seed=1).pulls
+    low, high, own = sh_errors(variances, 0, budget, 2)
+    assert [low, high] == [errors[:, 1].min(), errors[:, 1].max()]
+    assert own == (errors[:, 0].min(), errors[:, 0].max())
+    assert (low < high) == (budget % 2 == 1)

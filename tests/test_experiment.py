@@ -101,6 +101,37 @@ def test_a_forecast_from_where_the_policy_is_equals_one_that_tells_it_all_reward
     assert experiments[0].best == experiments[1].best
 
 
+def test_a_forecast_leaves_the_rewards_that_wait_where_they_are():
+    pull, experiment, waited = Stacks(stacks_of(4)), bai.Experiment(bai.TopTwo(), N_ARMS, BUDGET, seed=5), 0
+    while not experiment.done:
+        waiting = experiment.spare.tolist()
+        arms = experiment.ask(20)
+        assert experiment.spare.tolist() == waiting
+        experiment.tell(arms, [pull(arm) for arm in arms])
+        waited += sum(waiting)
+    assert waited > 0
+
+
+def test_a_policy_with_randomness_of_its_own_goes_on_as_it_began():
+    class Dice(bai.Policy):
+        name, randomised = "Dice", True
+
+        def steps(self, n_arms, budget, rng):
+            for _ in range(budget):
+                yield int(rng.integers(n_arms))
+            return 0
+
+    asked = []
+    for seed in (1, 1, 2):
+        experiment = bai.Experiment(Dice(), n_arms=9, budget=40, seed=seed)
+        asked.append([])
+        while not experiment.done:
+            asked[-1] += experiment.ask(10)  # a forecast plays the policy afresh
+            experiment.tell(asked[-1][-10:], [0.0] * 10)
+        assert experiment.spare.sum() == 0  # what was foreseen is what it wanted
+    assert asked[0] == asked[1] != asked[2]
+
+
 def test_halving_and_rejects_foresee_their_pulls_and_others_do_not():
     assert {policy.name for policy in INFORMED if foresees(policy)} >= {"Unif", "SH", "SHVar", "SR"}
 
@@ -224,10 +255,11 @@ def test_a_failed_pull_is_spent_and_leaves_the_means_as_they_were():
     assert [arm for arm, reward in experiment.history if reward is None] == [0, 1] or len(experiment.history) == 8
 
 
+@pytest.mark.parametrize("level", [0, -10])
 @pytest.mark.parametrize("policy", [bai.TopTwo(), bai.SH(), bai.SHAdaVar()], ids=str)
-def test_an_arm_that_always_fails_is_not_named_and_does_not_eat_the_budget(policy):
+def test_an_arm_that_always_fails_is_not_named_and_does_not_eat_the_budget(policy, level):
     rng = np.random.default_rng(0)
-    answer = bai.identify(policy, lambda arm: None if arm == 2 else float(rng.normal(arm, 1)), 4, 120)
+    answer = bai.identify(policy, lambda arm: None if arm == 2 else float(rng.normal(level + arm, 1)), 4, 120)
     assert answer.best == 3
     assert answer.pulls[2] == 0
     assert answer.failures[2] < 60
@@ -274,6 +306,8 @@ def test_means_without_noise_leave_no_doubt_and_equal_ones_leave_all():
     certain = bai.identify(bai.Unif(), float, 3, 12)
     assert certain.probability_best.tolist() == [0, 0, 1]
     assert certain.expected_loss == pytest.approx(0, abs=1e-6)
+    lowest = bai.identify(bai.Unif(), float, 3, 12, minimise=True)
+    assert lowest.probability_best.tolist() == [1, 0, 0]
     alike = bai.identify(bai.Unif(), lambda arm: 1.0, 3, 12)
     assert alike.probability_best == pytest.approx([1 / 3] * 3, abs=0.05)
 

@@ -193,7 +193,22 @@ def test_candidates_of_any_type_have_labels_of_their_own():
     assert all(len(label) < 60 for label in answer.labels)
 
 
+def test_who_is_next_is_nobody_if_all_are_known_and_never_one_that_is():
+    told, totals, squares = np.full(3, 10), np.array([10.0, 9.0, 0.0]), np.full(3, 9.0)
+    for counts, expected in (([10, 10, 10], -1), ([10, 10, 6], 2)):
+        counts = np.array(counts, float)
+        assert shared.next_candidate(counts, told, totals, squares, 10) == expected
+        assert shared.most_gained(np.zeros((3, 10)), counts, told, totals, squares) == expected
+
+
+def test_only_examples_that_are_left_make_a_mean_uncertain():
+    of = {n: shared._noise(n, n, n - 1.0, 1.0, 10) for n in (5, 10)}  # a variance of 1
+    assert of[5] == pytest.approx(1 / 5 - 1 / 10)
+    assert of[10] < 1e-6
+
+
 def test_stages_have_equal_budgets_and_leave_over_less_than_a_row():
+    assert shared.stage_rows(8, 40, 240) == [(8, 20), (4, 40)]  # the third stage's budget went to these
     for n, size, budget in ((5, 803, 80), (12, 803, 963), (30, 100, 1000), (12, 803, 9000), (2, 10, 6), (64, 20, 400)):
         stages = shared.stage_rows(n, size, budget)
         starts = [0, *(end for _, end in stages[:-1])]
@@ -354,7 +369,8 @@ def test_the_command_line_replays_a_table(table, capsys):
 
 def test_the_command_line_judges_with_a_command_and_goes_on(table, capsys):
     program = (
-        f"{sys.executable} -c 'import sys; print(len(sys.argv[1]) + int(sys.argv[2]) % 2)' {{candidate}} {{example}}"
+        f"{sys.executable} -c 'import sys; print(1e9); print(len(sys.argv[1]) + int(sys.argv[2]) % 2)' "
+        "{candidate} {example}"
     )
     command.main(["select", str(table), "--budget", "15", "--live", program, "--parallel", "2"])
     assert "best: FuseChat-Llama-3.2-1B-Instruct" in capsys.readouterr().out

@@ -410,6 +410,14 @@ def test_lemma_a_leaves_out_a_rival_who_always_wins():
     assert theory.lemma_a_bound([1.0, 0.001, 0.001], 2) == pytest.approx(0.002)
 
 
+@pytest.mark.parametrize("n_arms", range(2, 10))
+def test_the_best_of_k_arms_goes_only_if_half_of_them_rounded_up_stay_without_it(n_arms):
+    gaps = np.sqrt(np.arange(1.0, n_arms))
+    pairs = norm.sf(gaps * math.sqrt(1.5 / 2))
+    expected = theory.lemma_a_bound(pairs, math.ceil(n_arms / 2))
+    assert theory.error_bounds.elimination_bound(gaps, 1.5) == pytest.approx(expected, rel=1e-12)
+
+
 @always
 @given(st.floats(0.05, 3), positive, positive, st.integers(2, 400))
 def test_shvar_bounds_hold_exactly_for_two_arms(gap, first, second, budget):
