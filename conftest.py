@@ -35,27 +35,42 @@ SLOWEST = [
     "test_dask.py",  # after the files that fork: a cluster leaves threads behind, and to fork with threads may hang
 ]
 
-# Measuring coverage makes Python three times as slow. These tests, named by how they begin, play again, on many inputs,
-# what others cover.
-PLAYED_AGAIN = (
-    "test_batches_of_any_size_never_ask_for_more_than_the_budget",
-    "test_exploration_breaks_the_many_ties_of_coins_alike",
-    "test_levels_that_prove_too_deep_are_taken_back_without_a_trace",
-    "test_coins_are_played_as_their_plain_version_says",
-    "test_every_policy_plays_an_own_problem_as_the_compiled_one_with_the_same_rewards",
-    "test_every_policy_sees_the_rewards_that_an_own_problem_draws",
-    "test_no_loop_that_computes_where_to_read_leaves_its_arrays",
-    "test_plain_and_compiled_make_the_same_pulls[constant",
-    "test_plain_and_compiled_make_the_same_pulls[equal_noise",
-    "test_plain_and_compiled_make_the_same_pulls[far_away",
-    "test_plain_and_compiled_make_the_same_pulls[silent",
-    "test_plain_and_compiled_make_the_same_pulls_in_extreme_units",
-    "test_plain_and_compiled_make_the_same_pulls_on_coins",
-    "test_plain_and_compiled_make_the_same_pulls_on_extreme_rewards",
-    "test_plain_and_compiled_make_the_same_pulls_with_64_arms",
-    "test_what_the_pages_write_makes_the_pulls_of_bai",
-    "test_blocks_played_again_give_the_stored_runs_bit_for_bit",
-    "test_mistakes_are_as_frequent_as_in_another_implementation",
+# This one plays every policy, so that all later tests find their loops compiled.
+COMPILING = "test_alike.py"
+
+# Measuring coverage makes Python three times as slow. Tests whose names begin like this run what others run too, often
+# on many inputs.
+COVERED_BY_OTHERS = (
+    "chapters/",
+    "index.ipynb",
+    "tests/test_algorithms.py",
+    "tests/test_alike.py::test_experiment_fed_from",
+    "tests/test_alike.py::test_exploration_breaks",
+    "tests/test_alike.py::test_levels_that",
+    "tests/test_alike.py::test_plain_and_compiled",
+    "tests/test_assignments.py::test_generate_assignment",
+    "tests/test_assignments.py::test_mistake_loses",
+    "tests/test_bounds.py::test_no_bound_of_sh",
+    "tests/test_bounds.py::test_the_sharp_bounds",
+    "tests/test_dask.py",
+    "tests/test_errors.py::test_an_experiment_can_be_pickled",
+    "tests/test_exact_bounds.py",
+    "tests/test_experiment.py::test_a_forecast_from",
+    "tests/test_experiment.py::test_batches_of_any_size",
+    "tests/test_experiment.py::test_probabilities_are_right",
+    "tests/test_field.py",
+    "tests/test_fuzz.py",
+    "tests/test_leaderboard.py::test_blocks_played_again",
+    "tests/test_live",
+    "tests/test_numbers.py",
+    "tests/test_open.py",
+    "tests/test_package.py",
+    "tests/test_processors.py",
+    "tests/test_properties.py::test_an_equal_value",
+    "tests/test_properties.py::test_whatever_stands_for_all",
+    "tests/test_select.py::test_claims_are_right",
+    "tests/test_site.py",
+    "tests/test_teaching.py",
 )
 
 # Two processes share the cores: threads of BLAS beyond the first would only wait for each other.
@@ -71,7 +86,6 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "no_cover: coverage is not measured (pytest-cov may not be there to say so)")
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # keeps pytest-xdist from putting files with many tests first
     if getattr(config.option, "nbval", False):
@@ -98,13 +112,24 @@ def use_no_drawings():
 
 
 def pytest_collection_modifyitems(items):
-    place = {name: number for number, name in enumerate(SLOWEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
-    for item in items:
-        if item.name.startswith(PLAYED_AGAIN):
-            item.add_marker("no_cover")
+    order = [SLOWEST[0], COMPILING, *SLOWEST[1:]]
+    place = {name: number for number, name in enumerate(order)}
+    items.sort(key=lambda item: place.get(item.path.name, len(order)))
     if not os.environ.get("BAI_MOVIELENS"):
         reason = "the cells of movielens_data.ipynb need BAI_MOVIELENS to name ml-1m.zip or its folder"
         for item in items:
             if item.path.name == "movielens_data.ipynb":
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Measure no coverage of some tests and of what they set up."""
+    measured = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+    if measured is None or not item.nodeid.startswith(COVERED_BY_OTHERS):
+        return (yield)
+    measured.stop()
+    try:
+        return (yield)
+    finally:
+        measured.start()
