@@ -149,7 +149,7 @@ def test_on_one_of_the_hard_problems_halvevar_and_fixed_shares_err_as_often_as_t
         fixed = [log_shares_mistake(means, deviations) for means in list_of_means]
         assert any(p >= b for p, b in zip(fixed, bounds, strict=True))
         if number % 5 == 0:
-            halved = [log(theory.halvevar_mistakes(means, variances, budget)) for means in list_of_means]
+            halved = (log(theory.halvevar_mistakes(means, variances, budget)) for means in list_of_means)
             assert any(p >= b for p, b in zip(halved, bounds, strict=True))
         sharp += max(bounds) > math.log(0.01)
     assert sharp > 100  # where the bound says something

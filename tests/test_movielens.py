@@ -367,17 +367,22 @@ def test_the_game_is_fair_to_a_file_that_has_nothing_to_do_with_the_rows():
 # --- the workflows ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, job", [("book", "test"), ("release", "test"), ("monthly", "newest")])
-def test_the_public_workflows_fetch_the_ratings_before_they_run_the_page(name, job, server, tmp_path, no_proxy):
-    """The step is run as it stands, but for the address, the hash and the cache."""
-    address, folder = server
-    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+def fetching(name, job):
+    """The step of a workflow that fetches the ratings, which must come before the one that tests."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
     commands = [step.get("run", "") for step in workflow["jobs"][job]["steps"]]
     (number,) = (i for i, command in enumerate(commands) if "BAI_MOVIELENS" in command)
     assert any(command.startswith("pytest") for command in commands[number + 1 :])
+    return commands[number]
+
+
+def test_the_public_workflows_fetch_the_ratings_before_they_run_the_page(server, tmp_path, no_proxy):
+    """The step, the same in all of them, is run as it stands, but for the address, the hash and the cache."""
+    address, folder = server
+    (folder / "ml-1m.zip").write_bytes(ARCHIVE)
+    (command,) = {fetching("book", "test"), fetching("release", "test"), fetching("monthly", "newest")}
     known = f'"{address}/ml-1m.zip", "{KNOWN_HASH}", "{tmp_path / "cache"}"'
-    script = commands[number].replace("download()", f"download({known.replace(chr(34), chr(39))})")
+    script = command.replace("download()", f"download({known.replace(chr(34), chr(39))})")
     environment = os.environ | {
         "GITHUB_ENV": str(tmp_path / "env"),
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",

@@ -11,9 +11,14 @@ MUTANTS = read_mutants()
 
 
 def test_every_mutant_changes_exactly_one_place_of_its_file_into_code_that_can_be_read():
+    """Two empty lines part the definitions of a file: those around the place are read, the others have not changed."""
     for mutant in MUTANTS:
         assert mutant.new != mutant.old
-        ast.parse(mutated((PROJECT / mutant.file).read_text(), mutant), mutant.why)
+        text = (PROJECT / mutant.file).read_text()
+        before, _, after = text.partition(mutant.old)
+        changed = before.rpartition("\n\n\n")[2] + mutant.new + after.partition("\n\n\n")[0]
+        assert changed in mutated(text, mutant)
+        ast.parse(changed, mutant.why)
 
 
 def test_a_mutant_whose_text_is_gone_or_occurs_twice_is_out_of_date():

@@ -34,9 +34,12 @@ def captions(contest: int) -> np.ndarray | None:
     The votes do not ship. The environment variable BAI_CAPTIONS names the file.
     """
     name = os.environ.get("BAI_CAPTIONS", "")
-    if not Path(name).is_file():
-        return None
-    table = pd.read_csv(name)
+    return _votes(name, contest) if Path(name).is_file() else None
+
+
+@cache
+def _votes(file: str, contest: int) -> np.ndarray:
+    table = pd.read_csv(file)
     counts = table[table["contest"] == contest].iloc[:, 1:].to_numpy()
     rng = np.random.default_rng(contest)
     drawn = [rng.multivariate_hypergeometric(row, VOTES) for row in counts]
