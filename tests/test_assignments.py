@@ -20,7 +20,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 import traceback
 import zipfile
@@ -516,10 +515,7 @@ def f(x):
 """
 
 
-SLEEPS = "import time\ndef f(x):\n    while True:\n        time.sleep(0.01)"
-
-
-@pytest.mark.parametrize("text", [SLEEPS, DRIPS])
+@pytest.mark.parametrize("text", ["def f(x):\n    while True:\n        pass", DRIPS])
 def test_a_time_limit_is_explained(text):
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
         answer(text, 1, seconds=1)
@@ -569,12 +565,12 @@ def test_functions_of_ours_are_not_asked_for_ever():
 
     def slow(n):
         while True:
-            time.sleep(0.01)
+            n += 1
 
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
         answer("def f(pull):\n    return pull(1)", slow, seconds=1)
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
-        answer("def f(pull):\n    while True:\n        pull(1)", lambda n: time.sleep(0.01), seconds=1)
+        answer("def f(pull):\n    while True:\n        pull(1)", lambda n: n, seconds=1)
 
 
 def test_what_a_task_allows_may_be_used():
@@ -813,8 +809,8 @@ def test_marks_go_back_to_the_platforms_and_show_what_waits(course, tmp_path):
     # the columns without which Moodle's importer (mod/assign/feedback/offline/importgradeslib.php) refuses a file
     assert {"Identifier", "Grade", "Last modified (grade)"} <= set(moodle["Participant reference"])
     assert float(moodle["Participant reference"]["Grade"]) == worth
-    changed = datetime.strptime(moodle["Participant reference"]["Last modified (grade)"], "%Y-%m-%d %H:%M:%S %z")
-    assert abs((changed - datetime.now(UTC)).total_seconds()) < 3600
+    time = datetime.strptime(moodle["Participant reference"]["Last modified (grade)"], "%Y-%m-%d %H:%M:%S %z")
+    assert abs((time - datetime.now(UTC)).total_seconds()) < 3600
     canvas = {row["ID"]: row for row in rows["Canvas"]}
     # what lib/gradebook_importer.rb of Canvas asks of a header: Student, ID, Section last of these, then assignments
     assert list(canvas["reference"]) == ["Student", "ID", "Section", "1_halving"]

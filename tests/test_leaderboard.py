@@ -269,7 +269,7 @@ TWO_ARMS = "lambda runs, seed: bai.GaussianBandits([1, 0], [1, 1], runs=runs)"
 def test_an_entry_that_cannot_be_played_is_refused_before_anything_is_played(text, said, tmp_path):
     (tmp_path / "mine.py").write_text(HEAD + text)
     with pytest.raises(SystemExit, match=f"error: .*{said}"):
-        leaderboard.main([str(tmp_path / "board"), "--anew", "--enter", str(tmp_path / "mine.py")])
+        leaderboard.main([str(tmp_path / "board"), "--anew", "--runs", "3", "--enter", str(tmp_path / "mine.py")])
     assert not list((tmp_path / "board").glob("*.csv"))
 
 
