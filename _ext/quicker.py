@@ -1,14 +1,16 @@
 """What makes building the book quicker and changes nothing in it.
 
 Sphinx reads the whole stored page of a figure, table or section for every reference to its number: here each page is
-read once. pybtex looks through all installed packages for its plugins at every citation: here once for each plugin. And
-Python looks for garbage far less often; pages are trees of a million objects, nearly all of them in use.
+read once. For the sidebar of every page it copies the headings of all pages, and then throws them away: here they are
+thrown away once. pybtex looks through all installed packages for its plugins at every citation: here once for each
+plugin. And Python does not look for garbage; pages are trees of a million objects, nearly all of them in use.
 """
 
 import functools
 import gc
 
 import pybtex.plugin
+from sphinx import addnodes
 from sphinx.domains.std import StandardDomain
 
 
@@ -35,9 +37,42 @@ class References(StandardDomain):
         return super().resolve_xref(env, fromdocname, builder, typ, target, node, contnode)
 
 
+def title(toc):
+    """The contents of a page without its headings: its title, and which pages are below it."""
+    toc = toc.deepcopy()
+    for item in toc:
+        if len(item) > 1:
+            item[1][:] = list(item.findall(addnodes.toctree))
+            if not item[1].children:
+                item.pop(1)
+    return toc
+
+
+@functools.cache
+def titles(env):
+    return {name: title(toc) for name, toc in env.tocs.items()}
+
+
+def sidebar_of_titles(app, pagename, templatename, context, doctree):
+    usual = context["toctree"]
+
+    def toctree(**options):
+        if not options.get("titles_only"):
+            return usual(**options)
+        tocs = app.env.tocs
+        app.env.tocs = titles(app.env)
+        try:
+            return usual(**options)
+        finally:
+            app.env.tocs = tocs
+
+    context["toctree"] = toctree
+
+
 def setup(app):
-    gc.set_threshold(100_000, 50, 50)
+    gc.disable()
     if hasattr(pybtex.plugin, "_load_entry_point"):  # not public, so another version may lack it
         pybtex.plugin._load_entry_point = functools.cache(pybtex.plugin._load_entry_point)
     app.add_domain(References, override=True)
+    app.connect("html-page-context", sidebar_of_titles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -95,17 +95,16 @@ CUT_CODE = """
 WITHOUT_FORMULAS = "document.querySelectorAll('mjx-container').forEach(e => e.replaceChildren())"
 WITHOUT_TOKENS = """
 () => {
-  const seen = new Set();
-  for (const e of document.querySelectorAll(".highlight span[class]")) {
-    if (seen.has(e.className)) e.remove();
-    seen.add(e.className);
-  }
+  const seen = new Set(), first = token => !seen.has(token.className) && seen.add(token.className);
+  for (const code of document.querySelectorAll(".highlight pre"))
+    code.replaceChildren(...[...code.childNodes].filter(part => !part.className || first(part)));
 }
 """
 # axe measures colours where they are not known yet: once for text of the same colour and size on the same backgrounds,
-# and once for links that look alike amid text that looks alike, on whichever page they come first.
-COLOURS = """
-async known => {
+# and once for links that look alike amid text that looks alike, on whichever page they come first. This marks them.
+NEW_LOOKS = """
+known => {
+  document.getAnimations().forEach(a => a.finish());  // a text that fades in has a look of its own at every moment
   const behind = new Map();  // what is painted behind an element
   const painted = e => {
     if (!e) return "";
@@ -133,13 +132,26 @@ async known => {
     const look = s => [s.color, s.fontSize, s.fontWeight, s.fontStyle, s.display, s.textDecoration, s.borderBottom];
     note(e, ["link", ...look(own), ...look(around), painted(e)].join());
   }
-  if (!looks.size) return [[], []];
-  const options = {preload: false, resultTypes: ["violations"], runOnly: ["color-contrast", "link-in-text-block"]};
-  return [(await axe.run({include: [...looks.values()]}, options)).violations, [...looks.keys()]];
+  document.querySelectorAll("[data-look]").forEach(e => e.removeAttribute("data-look"));
+  looks.forEach(e => e.setAttribute("data-look", ""));
+  return [...looks.keys()];
 }
 """
-# The rules about colours are left to the above; that all text stands in a landmark would be moderate, and takes long.
-RULES = {rule: {"enabled": False} for rule in ("color-contrast", "link-in-text-block", "region")}
+MEASURE_MARKED = """
+axe.configure({rules: [
+  {id: "color-contrast", selector: "[data-look]"}, {id: "link-in-text-block", selector: "a[href][data-look]"},
+]})
+"""
+# axe takes its time for what it reads, so it gets no part of the text without a mark: what is beside a text does not
+# change its colours.
+WITHOUT_UNMARKED = """
+() => [...document.querySelectorAll("section > *, .bd-sidebar-primary, .bd-sidebar-secondary, header, footer")]
+  .filter(e => !e.matches("[data-look]") && !e.querySelector("[data-look]")).forEach(e => e.remove())
+"""
+# That all text stands in a landmark would be moderate, and takes long.
+ALL_RULES = {"rules": {"region": {"enabled": False}}}
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+AXE = "_static/axe.js"
 LANDING = ("index.html", "chapters/in_short.html")
 END = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
@@ -158,23 +170,27 @@ def build(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def site(build, browser):
+    from axe_playwright_python.base import AXE_SCRIPT
+
     html, _ = build
+    (html / AXE).write_text(AXE_SCRIPT, encoding="utf-8")  # from there the browser compiles it once, not for every page
+    # The pages live for a second or so, too short for the compilers that make JavaScript fast to pay.
+    flags = ["--js-flags=--no-maglev --no-turbofan"]
     with make_pdf.serve(html) as address:
-        yield html, address, browser
+        patient = browser.browser_type.launch(executable_path=make_pdf.CHROMIUM, args=flags)
+        yield html, address, patient
+        patient.close()
 
 
-def colours(page, measured):
-    """What axe says of the colours of all looks of text and links that were not measured before."""
-    violations, looks = page.evaluate(COLOURS, measured)
-    measured += looks
-    return violations
+def axe(page, rules):
+    """What axe says of a page by these rules."""
+    options = {"preload": False, "resultTypes": ["violations"], **rules}
+    return page.evaluate("async options => (await axe.run(options)).violations", options)
 
 
 @pytest.fixture(scope="session")
 def visits(site):
     """Every page, opened at the width of a phone and of a laptop, and what was seen there."""
-    from axe_playwright_python.sync_playwright import Axe
-
     html, address, browser = site
     visits = {}
     page = make_pdf.open_page(browser, "about:blank", viewport=PHONE, reduced_motion="reduce")
@@ -204,13 +220,19 @@ def visits(site):
         page.set_viewport_size(LAPTOP)
         seen["cutCode"] = page.evaluate(CUT_CODE)
         page.evaluate(WITHOUT_TOKENS)
-        options = {"preload": False, "resultTypes": ["violations"], "rules": RULES}
-        seen["axe"] = Axe().run(page, options=options).response["violations"] + colours(page, measured)
+        page.add_script_tag(url=address + AXE)
+        page.evaluate(MEASURE_MARKED)
+        measured += page.evaluate(NEW_LOOKS, measured)
+        seen["axe"] = axe(page, ALL_RULES)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        seen["dark"] = colours(page, measured)
+        seen["dark"] = []
+        if new := page.evaluate(NEW_LOOKS, measured):
+            measured += new
+            page.evaluate(WITHOUT_UNMARKED)
+            seen["dark"] = axe(page, COLOURS)
         seen["noise"] = list(noise)
         visits[name] = seen
-        page.goto("about:blank")  # or the page would be laid out once more
+        page.evaluate("document.body.style.display = 'none'")  # or the page would be laid out once more
         page.set_viewport_size(PHONE)
     page.close()
     return visits

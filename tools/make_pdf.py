@@ -86,8 +86,14 @@ NUMBER = '<div style="width: 100%; font-size: 8px; text-align: center"><span cla
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
     def log_message(self, *args):
         pass
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")  # the folder stays as it is
+        super().end_headers()
 
 
 @contextlib.contextmanager
