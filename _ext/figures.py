@@ -131,5 +131,4 @@ def use_pictures(app):
 def setup(app):
     app.connect("builder-inited", use_pictures)
     app.connect("doctree-read", add_badges)
-    app.add_js_file("enlarge.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

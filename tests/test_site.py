@@ -450,6 +450,17 @@ def test_a_visitor_can_switch_to_dark_mode(site):
     page.close()
 
 
+@needs_chromium
+def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site):
+    _, address, browser = site
+    page = make_pdf.open_page(browser, address + "chapters/introduction.html")
+    page.locator("a.plot").first.click()
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator("dialog").count() == 0
+    page.close()
+
+
 PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/synthetic.html"]
 
 
