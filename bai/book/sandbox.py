@@ -223,12 +223,14 @@ def lock_in(folder: str, with_bai: bool) -> bool:
 
     paths = sysconfig.get_paths()
     libraries = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
-    for library in map(Path, libraries):
-        if library.is_dir():
-            allow(library, listing)
-            for entry in library.iterdir():
-                if entry.name not in ("bai", "site-packages", "dist-packages"):
-                    allow(entry, read | listing)
+    for library in filter(Path.is_dir, map(Path, libraries)):
+        if not any((library / name / "bai").exists() for name in ("", "site-packages", "dist-packages")):
+            allow(library, read | listing)  # one rule, where hundreds would take most of the time of a start
+            continue
+        allow(library, listing)
+        for entry in library.iterdir():
+            if entry.name not in ("bai", "site-packages", "dist-packages"):
+                allow(entry, read | listing)
     for path in ("/usr/lib", "/lib", "/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/dev/urandom"):
         if not any(Path(library).is_relative_to(Path(path).resolve()) for library in libraries):
             allow(path, read | listing)
