@@ -86,6 +86,8 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
+    if hasattr(config, "workerinput") and measuring() is not None:
+        measuring().stop()  # pytest-cov starts one more in each process of pytest-xdist, whose lines it never reads
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # keeps pytest-xdist from putting files with many tests first
     if getattr(config.option, "nbval", False):
@@ -122,10 +124,15 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def measuring():
+    """Return what measures coverage at the moment, if anything does."""
+    return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     """Measure no coverage of some tests and of what they set up."""
-    measured = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+    measured = measuring()
     if measured is None or not item.nodeid.startswith(COVERED_BY_OTHERS):
         return (yield)
     measured.stop()
