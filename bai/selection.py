@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
@@ -16,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from . import certainty, checks, shared
+from . import bars, certainty, checks, shared
 from .play import check_executor
 from .scores import ScoreFile
 
@@ -177,7 +174,7 @@ class _Settings:
             "policy": checks.choice("policy", self.policy, POLICIES),
             "batch": batch,
             "retries": checks.integer("retries", self.retries, least=0),
-            "progress": None if self.progress is None else checks.flag("progress", self.progress),
+            "progress": bars.check(self.progress),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -270,7 +267,7 @@ class _Judging:
         file = None if self.how.file is None else ScoreFile(self.how.file, self.labels, len(self.examples))
         try:
             self.known = {} if file is None else file.known
-            with _bar(self.budget, self.how.progress) as bar:
+            with bars.bar(self.how.progress, total=self.budget, unit="judged") as bar:
                 for pairs in self._batches():
                     self._judge(pairs, file)
                     if bar is not None:
@@ -388,18 +385,6 @@ def attempt(evaluate: Judge, candidate: Any, example: Any, retries: int) -> tupl
         except Exception as raised:
             error = raised
     return None, error
-
-
-def _bar(total: int, progress: bool | None) -> Any:
-    if progress is None:
-        progress = sys.stderr is not None and sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
-    if not progress:
-        return nullcontext()
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError:
-        raise checks.not_installed("progress=True", "tqdm", extra="progress") from None
-    return tqdm(total=total, unit="judged")
 
 
 def _labels(candidates: list[Any]) -> list[str]:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
-import sys
 import time
 import traceback
-import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -26,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import checks
+from . import bars, checks
 from .blocks import Block, Blocks, MakeInstances, problem_blocks
 from .checkpoint import BlockResult, Checkpoint
 from .play import BLOCK, CORES, check_executor, check_game, play_block
@@ -203,23 +201,15 @@ def sweep(
     seed = checks.integer("seed", seed, 0, below=None)
     rows = study_rows(policies, problems, budgets, seed, runs)
     half_width = runs.half_width if isinstance(runs, Until) else None
-    wait_for_bar = 0
-    if progress is None:
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        jupyter = "JPY_SESSION_NAME" in os.environ  # set by Jupyter's server, not by nbconvert or nbval
-        progress = (terminal or jupyter) and importlib.util.find_spec("tqdm") is not None
-        wait_for_bar = 5 if jupyter else 0  # seconds
-    elif not isinstance(progress, (bool, np.bool_)):
-        checks.wrong_type("progress", progress, "True, False or None")
+    bars.check(progress)
     workers = ThreadPoolExecutor(CORES) if executor is None else check_executor(executor)
     file = None if checkpoint is None else Checkpoint(checkpoint, describe(rows, seed))
-    bar = None
     try:
-        bar = _progress_bar(wait_for_bar) if progress else None
-        for number, row in enumerate(rows):
-            row.recorded = {} if file is None else file.results(number)
-            _set_goal(row, half_width)
-        _play(rows, seed, half_width, workers, file, bar)
+        with bars.bar(progress, unit="run", unit_scale=True) as bar:
+            for number, row in enumerate(rows):
+                row.recorded = {} if file is None else file.results(number)
+                _set_goal(row, half_width)
+            _play(rows, seed, half_width, workers, file, bar)
     except BaseException as error:
         error.table = _table(rows, half_width)  # pyright: ignore[reportAttributeAccessIssue]
         if file is not None:
@@ -228,8 +218,6 @@ def sweep(
     finally:
         if executor is None:
             workers.shutdown(wait=False, cancel_futures=True)
-        if bar is not None:
-            bar.close()
         if file is not None:
             file.close()
     return _table(rows, half_width)
@@ -465,17 +453,6 @@ def _failure(failures: list[tuple[Row, int, str]]) -> RuntimeError:
     )
     error.add_note(reason)
     return error
-
-
-def _progress_bar(delay: int) -> Any:
-    try:
-        from tqdm import TqdmWarning
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError:
-        raise checks.not_installed("progress=True", "tqdm", extra="progress") from None
-    with warnings.catch_warnings():  # a notebook without widgets gets the bar as text, which needs no warning
-        warnings.simplefilter("ignore", TqdmWarning)
-        return tqdm(unit="run", unit_scale=True, delay=delay)
 
 
 # --- what the study is -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -14,7 +15,7 @@ from problems import POLICIES
 from scipy.stats import binomtest, norm
 
 import bai
-from bai import plots
+from bai import bars, plots
 from bai.play import BLOCK
 from bai.stats import Paired
 
@@ -228,9 +229,10 @@ def test_a_long_study_shows_a_bar_in_jupyter_and_none_where_a_program_runs_it(en
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     seen = []
-    monkeypatch.setattr(bai.study, "_progress_bar", seen.append)
+    monkeypatch.setattr("tqdm.auto.tqdm", lambda **options: seen.append(options["delay"]) or nullcontext())
     bai.sweep(bai.SH(), bai.synthetic(4, 100, seed=21), 100, seed=21)
-    assert seen == delays
+    assert list(bars.watch("ab")) == ["a", "b"]
+    assert seen == 2 * delays
 
 
 def test_progress_is_shown_when_asked_for_and_only_then(capsys):

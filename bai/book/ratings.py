@@ -16,14 +16,13 @@ import os
 import re
 import sys
 import zipfile
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from .. import checks
+from .. import bars, checks
 from ..problems import Factors
 
 ARCHIVE = "https://files.grouplens.org/datasets/movielens/ml-1m.zip"
@@ -174,7 +173,7 @@ def complete(
         movies = np.column_stack([movies, np.zeros(shape[0]), np.ones(shape[0])])
         users = np.column_stack([users, np.ones(shape[1]), np.zeros(shape[1])])
     errors = np.empty(rounds)
-    with _progress_bar(rounds) if progress else nullcontext() as bar:
+    with bars.bar(progress, total=rounds, desc="completion", unit="round") as bar:
         for k in range(rounds):
             movies, _ = _regress(*by_movie, users, movies, ridge, biases, fixed=-1)
             users, squares = _regress(*by_user, movies, users, ridge, biases, fixed=-2)
@@ -188,14 +187,6 @@ def complete(
         movies = np.column_stack([movies, np.full(shape[0], centre)])
         users = np.column_stack([users, np.ones(shape[1])])
     return Factors(movies, users), errors
-
-
-def _progress_bar(rounds: int) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError:
-        raise checks.not_installed("progress=True", "tqdm", extra="progress") from None
-    return tqdm(total=rounds, desc="completion", unit="round")
 
 
 def _ones(given: sparse.csr_array) -> sparse.csr_array:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .. import problems
+from .. import bars, problems
 from . import paper, readings
 from .claims import CLAIMS, Claim, Curves
 from .evidence import Answer, Evidence, Played, Point, Published
@@ -112,8 +113,8 @@ def play_worlds() -> dict[str, World]:
 
     The runs are stored; a block of every row is played again and compared, see `stored`.
     """
-    noisy, quiet = (readings.play_synthetic(best_arm) for best_arm in ("noisy", "quiet"))
-    movies = readings.play_movies()
+    plays = (partial(readings.play_synthetic, "noisy"), partial(readings.play_synthetic, "quiet"), readings.play_movies)
+    noisy, quiet, movies = (play() for play in bars.watch(plays))
     synthetic = {"noisy": noisy, "quiet": quiet, "wide": readings.with_wide_gape(noisy, problems.synthetic)}
     on_movies = {"movies": movies, "wide": readings.with_wide_gape(movies, problems.movielens)}
     worlds = {
