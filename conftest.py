@@ -1,5 +1,6 @@
 """How the tests are run: the slowest first or not at all, kernels that start at once, no page that lacks its data."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -111,6 +112,17 @@ def use_no_drawings():
         self.skip_compare = (*self.skip_compare, "image/svg+xml")
 
     IPyNbFile.__init__ = init
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage while tests are collected, nor later in what was made then: all of it stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items):
