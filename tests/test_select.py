@@ -194,9 +194,9 @@ def test_candidates_of_any_type_have_labels_of_their_own():
 
 
 def test_who_is_next_is_nobody_if_all_are_known_and_never_one_that_is():
-    told, totals, squares = np.full(3, 10), np.array([10.0, 9.0, 0.0]), np.full(3, 9.0)
-    for counts, expected in (([10, 10, 10], -1), ([10, 10, 6], 2)):
-        counts = np.array(counts, float)
+    told, totals = np.full(3, 10), np.array([10.0, 10.0, 0.0])  # as good as the leader is one that is known
+    for counts, square, expected in (([10, 10, 10], 9.0, -1), ([10, 10, 10], 0.0, -1), ([10, 10, 6], 9.0, 2)):
+        counts, squares = np.array(counts, float), np.full(3, square)
         assert shared.next_candidate(counts, told, totals, squares, 10) == expected
         assert shared.most_gained(np.zeros((3, 10)), counts, told, totals, squares) == expected
 
@@ -209,7 +209,8 @@ def test_only_examples_that_are_left_make_a_mean_uncertain():
 
 def test_stages_have_equal_budgets_and_leave_over_less_than_a_row():
     assert shared.stage_rows(8, 40, 240) == [(8, 20), (4, 40)]  # the third stage's budget went to these
-    for n, size, budget in ((5, 803, 80), (12, 803, 963), (30, 100, 1000), (12, 803, 9000), (2, 10, 6), (64, 20, 400)):
+    cases = ((3, 10, 9), (5, 803, 80), (12, 803, 963), (30, 100, 1000), (12, 803, 9000), (2, 10, 6), (64, 20, 400))
+    for n, size, budget in cases:
         stages = shared.stage_rows(n, size, budget)
         starts = [0, *(end for _, end in stages[:-1])]
         spent = [k * (end - start) for (k, end), start in zip(stages, starts, strict=True)]
