@@ -107,6 +107,8 @@ def number(name: str, value: Any, above: float = -math.inf, below: float = math.
 
 def reward(name: str, value: Any) -> float:
     """Return a reward as a number; True and False are 1 and 0."""
+    if type(value) is float and abs(value) <= LARGEST_REWARD:  # nearly always, and quicker than what follows
+        return value
     result = float(value) if isinstance(value, (bool, np.bool_)) else number(name, value)
     if abs(result) > LARGEST_REWARD:
         raise ValueError(f"{name} is {result}; its size must be at most {LARGEST_REWARD:g}, so take another unit")

@@ -350,10 +350,15 @@ class Experiment:
 
     def _affordable(self, arm: int, more: Iterable[int] = ()) -> bool:
         """Return whether the budget allows a pull of the arm, after all that were made, are outstanding, or `more`."""
-        pulls = np.array(self._pulls) + np.array(self._failures)
-        for other in (*self.outstanding, *more, arm):
-            pulls[other] += 1
-        return bool((pulls if self.costs is None else pulls * np.array(self.costs)).sum() <= self.budget)
+        asked = (*self.outstanding, *more, arm)
+        if self.costs is None:
+            spent: float = sum(self._pulls) + sum(self._failures) + len(asked)
+        else:
+            pulls = np.array(self._pulls) + np.array(self._failures)
+            for other in asked:
+                pulls[other] += 1
+            spent = float((pulls * np.array(self.costs)).sum())
+        return spent <= self.budget
 
     def tell(self, arm: int | Sequence[int], reward: float | Sequence[float | None] | None) -> None:
         """Report the reward of an arm, or of several arms, in any order; None says that the pull failed.

@@ -559,11 +559,16 @@ def movielens(
 def _nearest_distinct(moments: Any, wanted: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Return for each run the movies that its targets take, one after another, highest mean first."""
     arms = np.empty(means.shape, np.int64)
-    for r, order in enumerate(np.argsort(-means, axis=1, kind="stable")):
-        # The K movies nearest to each target suffice: the other targets take at most K - 1 of them.
-        near = moments.query(wanted[r], k=np.arange(1, len(order) + 1))[1].tolist()
+    n_arms = means.shape[1]
+    for r, order in enumerate(np.argsort(-means, axis=1, kind="stable").tolist()):
+        # The K movies nearest to each target suffice: the other targets take at most K - 1 of them. Half often do.
+        near = moments.query(wanted[r], k=np.arange(1, n_arms // 2 + 1))[1].tolist()
         taken: set[int] = set()
-        for i in order:
+        for place, i in enumerate(order):
+            if taken.issuperset(near[i]):
+                rest = order[place:]
+                more = moments.query(wanted[r, rest], k=np.arange(1, n_arms + 1))[1].tolist()
+                near = dict(zip(rest, more, strict=True))
             arms[r, i] = next(movie for movie in near[i] if movie not in taken)
             taken.add(int(arms[r, i]))
     return arms

@@ -1,5 +1,7 @@
 """Draws, sums of draws and random orders, each against what it stands for. Nothing here is compiled."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
@@ -71,6 +73,22 @@ def test_normals_drawn_ahead_are_those_of_the_stream_in_its_order(size):
         sampling.draw_rewards(rewards, 0, 0, 0, out)
         drawn += [*out, sampling.draw(rewards, 0, 0, 0), rewards.draw(0, 0, 0)]
     np.testing.assert_array_equal(drawn, np.random.default_rng(1).standard_normal(len(drawn)))
+
+
+@pytest.mark.parametrize("size", [1, 300])
+def test_rewards_run_by_run_are_those_asked_for_alone(size):
+    means = np.arange(6.0).reshape(2, 3)
+    given = [
+        [Rewards(GAUSSIAN, np.random.default_rng(1), means, means + 1, normals=np.empty(size), ahead=np.zeros(2, int))],
+        [Rewards(TABLE, np.random.default_rng(1), table=np.array([[3.0, 5.0]]), rows=np.zeros((2, 3), int))],
+    ]
+    given = [[rewards[0], copy.deepcopy(rewards[0])] for rewards in given]
+    for one, other in given:
+        assert one.draw(0, 2, 0) == other.draw(0, 2, 0)  # some normals are then drawn ahead
+        asked = [(run, k % 3, k // 3) for run in (0, 1) for k in range(400)]
+        by_run = dict(zip((0, 1), one.by_run(), strict=False))
+        assert [by_run[run](*pull) for run, *pull in asked] == [other.draw(*pull) for pull in asked]
+        assert one.rng.random() == other.rng.random()
 
 
 def test_all_orders_are_equally_likely():

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ import pandas as pd
 
 from .. import checks
 from ..policies import SH, VBR, GapE, GapEV, Policy, SHAdaVar, SHVar, Unif
-from ..problems import movielens, synthetic
+from ..problems import Bandits, movielens, synthetic
 from ..study import SweepTable, sweep
 from . import stored
 
@@ -62,6 +64,18 @@ def policies() -> list[Policy]:
     return [Unif(), SH(), GapE(scaling="paper"), GapEV(scaling="paper"), VBR(), SHVar(), SHAdaVar()]
 
 
+@lru_cache(maxsize=24)
+def instances(make: Callable[..., Bandits], n_arms: int, runs: int, seed: int, best_arm: str = "noisy") -> Bandits:
+    """Return what `synthetic` or `movielens` makes. It is kept for the next call, so nobody may change it.
+
+    Examples
+    --------
+    >>> instances(synthetic, 8, 100, seed=1) is instances(synthetic, 8, 100, seed=1)
+    True
+    """
+    return make(n_arms, runs, seed, best_arm=best_arm)
+
+
 def replay_figure(
     figure: int,
     runs: int = 5000,
@@ -97,7 +111,7 @@ def replay_figure(
         raise ValueError(f"figure is {figure!r}; it must be 2, 3, 5 or 6, a figure with mistake rates")
     seed = checks.integer("seed", seed, 0, below=None)
     _, sizes, budgets = FIGURES[figure]
-    problems = {f"K = {k}": PROBLEMS[figure](k, runs, seed, best_arm=best_arm) for k in sizes}
+    problems = {f"K = {k}": instances(PROBLEMS[figure], k, runs, seed, best_arm) for k in sizes}
     named = {policy.name: policy for policy in policies()}
     if from_store:
         return stored.sweep(named, problems, budgets, seed)

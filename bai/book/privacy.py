@@ -90,7 +90,7 @@ def directions(vectors: np.ndarray) -> np.ndarray:
 def _nearness(known: np.ndarray, file: np.ndarray) -> np.ndarray:
     unit = np.linalg.inv(np.linalg.cholesky(np.cov(known.T))).T  # distances are in units of the spread
     pairs = (file @ unit, known @ unit), (directions(file), directions(known))
-    near = [KDTree(x).query(y, k=10)[0] for x, y in pairs]
+    near = [KDTree(x, leafsize=24).query(y, k=10)[0] for x, y in pairs]
     scores = np.array([score for d in near for score in (d[:, 0], np.log(d + 1e-12).mean(axis=1))])
     return -np.round(scores, 9)  # movies with the same ratings tie, whatever the last digit on a processor
 

@@ -102,7 +102,7 @@ def _mistakes(table: SweepTable) -> dict[Point, np.ndarray]:
 
 def play_synthetic(best_arm: str, runs: int = RUNS, seed: int = SEED) -> Played:
     """Play Section 5.1, Figures 2 and 3, with a noisy or a quiet best arm; at K = 64 with the starred policies too."""
-    problem = partial(synthetic, best_arm=best_arm)
+    problem = partial(paper.instances, synthetic, best_arm=best_arm)
     mistakes = replay((2, 3), runs, seed, best_arm)
     mistakes |= play_settings({"SR": SR()}, problem, SETTINGS, runs, seed)
     mistakes |= play_settings({"GapE*": GapE(), "GapE-V*": GapEV()}, problem, FIGURE_2, runs, seed)
@@ -113,7 +113,7 @@ def play_movies(runs: int = RUNS, seed: int = SEED) -> Played:
     """Play Section 5.2, Figures 5 and 6; the proposals also on Gaussian rewards with the same means and variances."""
 
     def gaussian(n_arms: int, runs: int, seed: int) -> GaussianBandits:
-        movies = movielens(n_arms, runs, seed)
+        movies = paper.instances(movielens, n_arms, runs, seed)
         return GaussianBandits(movies.means, movies.variances)
 
     repeated = {f"{policy.name}, Gaussian": policy for policy in (SHVar(), SHAdaVar())}
@@ -123,10 +123,12 @@ def play_movies(runs: int = RUNS, seed: int = SEED) -> Played:
 def with_wide_gape(evidence: Played, problem: MakeProblem, seed: int = SEED) -> Played:
     """Return the reading "wide": the same evidence, but with the mistakes of `WideGapE` in place of those of GapE.
 
-    `problem` and `seed` are those with which the evidence was played.
+    `problem`, `synthetic` or `movielens`, and `seed` are those with which the evidence was played.
     """
     played = dict.fromkeys(Setting(*point[:2]) for point in evidence.points())
-    wide = play_settings({"GapE": WideGapE(scaling="paper")}, problem, played, evidence.runs, seed)
+    wide = play_settings(
+        {"GapE": WideGapE(scaling="paper")}, partial(paper.instances, problem), played, evidence.runs, seed
+    )
     return dataclasses.replace(evidence, mistakes={**evidence.mistakes, **wide}, tested=set())
 
 

@@ -286,9 +286,9 @@ class Policy(ShowsChanges):
         This plays `steps`, one pull at a time. A policy with a compiled loop has its own `play`.
         """
         more = {"rng": rewards.rng} if self.randomised else {}
-        for r in range(len(pulls)):
+        for r, draw in zip(range(len(pulls)), rewards.by_run(), strict=False):
             steps = self.steps(pulls.shape[1], budget, **known.of_run(r), **more)
-            recommended[r] = play_steps(self, steps, budget, pulls[r], lambda i, k, r=r: rewards.draw(r, i, k))
+            recommended[r] = play_steps(self, steps, budget, pulls[r], draw)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -311,7 +311,9 @@ def play_steps(policy: Policy, steps: Steps, budget: int, pulls: np.ndarray, dra
         for _ in range(budget):
             reward = draw(arm, counts[arm])
             counts[arm] += 1
-            arm = check_arm(policy, "pulls", steps.send(reward), n_arms)
+            arm = steps.send(reward)
+            if type(arm) is not int or not 0 <= arm < n_arms:
+                arm = check_arm(policy, "pulls", arm, n_arms)
     except StopIteration as answer:
         pulls[:] = counts
         return check_arm(policy, "names", answer.value, n_arms)

@@ -55,9 +55,9 @@ def shvar_errors(variances: np.ndarray, best: int, stage_budget: int, size: int)
     order = np.argsort(rivals, kind="stable")
 
     @cache
-    def rho(arm: int | None, ends: int) -> float:
-        chosen = [i for i in order[::ends].tolist() if i != arm][: size - 1 - (arm is not None)]
-        stage = np.append(rivals[chosen + [arm] * (arm is not None)], own)
+    def rho(other: float | None, ends: int) -> float:
+        chosen = rivals[order[::ends]][: size - 1 - (other is not None)]
+        stage = np.append(chosen, own if other is None else [other, own])
         return float(greedy_rho(stage, stage_budget)) if stage.any() else math.inf
 
     def errors(v: float, low: float, high: float) -> tuple[float, float]:
@@ -70,7 +70,7 @@ def shvar_errors(variances: np.ndarray, best: int, stage_budget: int, size: int)
 
     noisiest, quietest = set(order[1 - size :].tolist()), set(order[: size - 1].tolist())
     brackets = [
-        errors(v, rho(None if i in noisiest else i, -1), rho(None if i in quietest else i, 1))
+        errors(v, rho(None if i in noisiest else v, -1), rho(None if i in quietest else v, 1))
         for i, v in enumerate(rivals.tolist())
     ]
     low, high = np.array(brackets).T
