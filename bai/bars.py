@@ -18,13 +18,6 @@ Item = TypeVar("Item")
 PATIENCE = 5  # seconds before a bar appears in Jupyter
 
 
-def check(progress: bool | None) -> bool | None:
-    """Return `progress`, which is True, False, or None for the usual rule."""
-    if progress is not None and not isinstance(progress, (bool, np.bool_)):
-        checks.wrong_type("progress", progress, "True, False or None")
-    return progress
-
-
 def bar(progress: bool | None, **options: Any) -> AbstractContextManager[Any]:
     """Return a bar of tqdm with these options, or a context that holds None.
 
@@ -36,11 +29,13 @@ def bar(progress: bool | None, **options: Any) -> AbstractContextManager[Any]:
     ...     print(shown)
     None
     """
-    if check(progress) is None:
+    if progress is None:
         terminal = sys.stderr is not None and sys.stderr.isatty()
         jupyter = "JPY_SESSION_NAME" in os.environ  # set by Jupyter's server, not by nbconvert or nbval
         progress = (terminal or jupyter) and importlib.util.find_spec("tqdm") is not None
         options |= {"delay": PATIENCE if jupyter else 0}
+    elif not isinstance(progress, (bool, np.bool_)):
+        checks.wrong_type("progress", progress, "True, False or None")
     if not progress:
         return nullcontext()
     try:

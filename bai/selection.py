@@ -174,7 +174,7 @@ class _Settings:
             "policy": checks.choice("policy", self.policy, POLICIES),
             "batch": batch,
             "retries": checks.integer("retries", self.retries, least=0),
-            "progress": bars.check(self.progress),
+            "progress": None if self.progress is None else checks.flag("progress", self.progress),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -201,25 +201,24 @@ def sweep(
     seed = checks.integer("seed", seed, 0, below=None)
     rows = study_rows(policies, problems, budgets, seed, runs)
     half_width = runs.half_width if isinstance(runs, Until) else None
-    bars.check(progress)
     workers = ThreadPoolExecutor(CORES) if executor is None else check_executor(executor)
-    file = None if checkpoint is None else Checkpoint(checkpoint, describe(rows, seed))
-    try:
-        with bars.bar(progress, unit="run", unit_scale=True) as bar:
+    with bars.bar(progress, unit="run", unit_scale=True) as bar:
+        file = None if checkpoint is None else Checkpoint(checkpoint, describe(rows, seed))
+        try:
             for number, row in enumerate(rows):
                 row.recorded = {} if file is None else file.results(number)
                 _set_goal(row, half_width)
             _play(rows, seed, half_width, workers, file, bar)
-    except BaseException as error:
-        error.table = _table(rows, half_width)  # pyright: ignore[reportAttributeAccessIssue]
-        if file is not None:
-            error.add_note(f"{file.count()} blocks are kept in '{file.path}'; the same call goes on from there.")
-        raise
-    finally:
-        if executor is None:
-            workers.shutdown(wait=False, cancel_futures=True)
-        if file is not None:
-            file.close()
+        except BaseException as error:
+            error.table = _table(rows, half_width)  # pyright: ignore[reportAttributeAccessIssue]
+            if file is not None:
+                error.add_note(f"{file.count()} blocks are kept in '{file.path}'; the same call goes on from there.")
+            raise
+        finally:
+            if executor is None:
+                workers.shutdown(wait=False, cancel_futures=True)
+            if file is not None:
+                file.close()
     return _table(rows, half_width)
 
 
