@@ -74,6 +74,9 @@ COVERED_BY_OTHERS = (
     "tests/test_teaching.py",
 )
 
+# A search for garbage visits all that a process holds, which in a process of tests is a lot: search less often.
+gc.set_threshold(100_000, 20, 100)
+
 # Two processes share the cores: threads of BLAS beyond the first would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -251,8 +251,10 @@ def in_range(name: str, values: np.ndarray, variances: bool = False) -> np.ndarr
 
     Rewards may be 0 or close to it where others are larger. A variance divides, so none may be close to 0.
     """
-    sizes = values[values != 0] if variances else np.abs(values).max(initial=0, keepdims=True)
     largest = LARGEST_REWARD**2 if variances else LARGEST_REWARD
+    if variances and values.size and values.min() >= 1 / largest and values.max() <= largest:
+        return values  # nearly always, and without a copy of what may be large
+    sizes = values[values != 0] if variances else np.abs(values).max(initial=0, keepdims=True)
     bad = sizes[(sizes != 0) & ~((sizes >= 1 / largest) & (sizes <= largest))]
     if bad.size:
         raise ValueError(

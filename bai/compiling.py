@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from numba import njit
@@ -44,3 +45,13 @@ def inlined(function: Callable) -> Any:
     """
     options: dict[str, Any] = {"forceinline": True, "_nrt": False}  # of which numba's types do not know
     return _watching(njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+
+
+def plain(function: Any) -> Any:
+    """Return a building block as Python runs it, together with those that it calls itself.
+
+    To call compiled ones from Python would take no less time, and would load the whole compiler first.
+    """
+    python = getattr(function, "py_func", function)
+    names = {name: getattr(value, "py_func", value) for name, value in python.__globals__.items()}
+    return FunctionType(python.__code__, names, python.__name__)

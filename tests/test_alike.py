@@ -117,13 +117,27 @@ def uncompiled(monkeypatch):
     return {module.__name__ for module, _, _ in found}
 
 
-UNCOMPILED_PROBLEMS = {
-    "gaussian": bai.synthetic(5, 4, seed=9),
-    "bernoulli": bai.BernoulliBandits(np.random.default_rng(13).choice([0.0, 0.1, 0.5, 1.0], (3, 5))),
-    "table": bai.TableBandits(np.random.default_rng(10).normal(size=(20, 30)), np.arange(10).reshape(2, 5)),
-    "low rank": bai.LowRankBandits(*np.random.default_rng(14).normal(1, 0.3, (2, 20, 3)), np.arange(10).reshape(2, 5)),
-    "replay": replay(FAMILIES[3], 11, runs=2, n_arms=5, budget=400),
-}
+def without_compiling(make):
+    """Return what a function makes with Python functions in place of all compiled ones, in the same bits.
+
+    For what is made as soon as a file of tests is imported: every process imports all of them, and would compile it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        uncompiled(patch)
+        return make()
+
+
+UNCOMPILED_PROBLEMS = without_compiling(
+    lambda: {
+        "gaussian": bai.synthetic(5, 4, seed=9),
+        "bernoulli": bai.BernoulliBandits(np.random.default_rng(13).choice([0.0, 0.1, 0.5, 1.0], (3, 5))),
+        "table": bai.TableBandits(np.random.default_rng(10).normal(size=(20, 30)), np.arange(10).reshape(2, 5)),
+        "low rank": bai.LowRankBandits(
+            *np.random.default_rng(14).normal(1, 0.3, (2, 20, 3)), np.arange(10).reshape(2, 5)
+        ),
+        "replay": replay(FAMILIES[3], 11, runs=2, n_arms=5, budget=400),
+    }
+)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)

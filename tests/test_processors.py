@@ -18,6 +18,8 @@ if platform.machine() not in ("x86_64", "AMD64"):
 
 # Prints how the libraries compute. NumPy lists the instructions for which it has loops of their own.
 METHODS = """
+import gc
+gc.disable()  # loops are compiled, and searches for garbage would take an eighth of that time
 import json
 import numpy.linalg, scipy.linalg
 from numba.core.registry import cpu_target

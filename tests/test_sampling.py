@@ -153,19 +153,22 @@ class Dice(bai.Bandits):
         return float(rng.integers(1, 7)) + float(self.means[run, arm])
 
 
+DICE = Dice([1.0, 0.5, 0.2, 0.0], [3.0] * 4, runs=30)
 KINDS = {
-    "Gaussian": bai.synthetic(4, 30, seed=1),
-    "Bernoulli": bai.BernoulliBandits([0.6, 0.5, 0.4, 0.1], runs=30),
-    "table": bai.TableBandits(np.arange(40.0).reshape(4, 10) % 7, np.tile(np.arange(4), (30, 1))),
-    "low rank": bai.movielens(4, 30, seed=1),
-    "replay": bai.ReplayBandits(np.arange(120.0).reshape(30, 4, 1), np.tile([4, 3, 2, 1], (30, 1)), np.ones((30, 4))),
-    "own": Dice([1.0, 0.5, 0.2, 0.0], [3.0] * 4, runs=30),
+    "Gaussian": lambda: bai.synthetic(4, 30, seed=1),
+    "Bernoulli": lambda: bai.BernoulliBandits([0.6, 0.5, 0.4, 0.1], runs=30),
+    "table": lambda: bai.TableBandits(np.arange(40.0).reshape(4, 10) % 7, np.tile(np.arange(4), (30, 1))),
+    "low rank": lambda: bai.movielens(4, 30, seed=1),
+    "replay": lambda: bai.ReplayBandits(
+        np.arange(120.0).reshape(30, 4, 1), np.tile([4, 3, 2, 1], (30, 1)), np.ones((30, 4))
+    ),
+    "own": lambda: DICE,
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rewards_in_another_unit_are_the_same_rewards_times_the_unit_plus_the_level(kind):
-    arms = KINDS[kind]
+    arms = KINDS[kind]()
     units = np.array([0.5, 3.0, 1024.0])[np.arange(30) % 3]
     rescaled = bai.RescaledBandits(arms, units, -2 * units)
     twice = bai.RescaledBandits(bai.RescaledBandits(arms, 2, 1), units / 2, -2.5 * units)
@@ -183,10 +186,10 @@ def test_rewards_in_another_unit_are_the_same_rewards_times_the_unit_plus_the_le
     ("arguments", "message"),
     [
         ((1, 1, 0), "bandits is 1"),
-        ((KINDS["own"], 0, 0), "units contains 0.0; every unit must be positive"),
-        ((KINDS["own"], [1.0, 2.0], 0), "units has 2 entries for 30 runs; give one per run"),
-        ((KINDS["own"], 1, float("nan")), "levels is nan"),
-        ((KINDS["own"], 1e200, 0), "units"),
+        ((DICE, 0, 0), "units contains 0.0; every unit must be positive"),
+        ((DICE, [1.0, 2.0], 0), "units has 2 entries for 30 runs; give one per run"),
+        ((DICE, 1, float("nan")), "levels is nan"),
+        ((DICE, 1e200, 0), "units"),
     ],
 )
 def test_units_that_cannot_be_are_refused(arguments, message):

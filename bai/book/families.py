@@ -57,7 +57,10 @@ def in_random_units(bandits: Bandits, seed: int) -> RescaledBandits:
 
 def on_grid(values: np.ndarray) -> np.ndarray:
     """Return the values as multiples of 2^-30: the last bits of powers differ between processors."""
-    return np.round(values * 2**30) / 2**30
+    scaled = values * 2.0**30
+    np.rint(scaled, out=scaled)
+    scaled /= 2.0**30
+    return scaled
 
 
 # --- makers ----------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import base64
 import collections.abc
 import contextlib
 import ctypes
+import gc
 import importlib
 import io
 import json
@@ -450,6 +451,7 @@ def main(listener: socket.socket, owner: socket.socket, with_bai: bool) -> None:
         for place, name in ((caching.IndexDataCacheFile, "save"), (caching._CacheLocator, "ensure_cache_path")):
             setattr(place, name, lambda *a: None)  # compiled code is read, never written
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()  # a child that searched all this for garbage would have to copy it first
     while owner not in select.select([listener, owner], [], [])[0]:
         channel, _ = listener.accept()
         if os.fork() == 0:

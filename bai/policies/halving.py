@@ -244,7 +244,7 @@ def stage_array(policy: Elimination, n_arms: int, budget: int, sharing: bool = T
             f"the schedule of {policy} is {schedule} for {n_arms} arms and a budget of {budget}; a stage needs a pull "
             "for each arm, survivors may not grow, the last stage leaves one, and pulls may not exceed the budget"
         )
-    return stages.T
+    return np.ascontiguousarray(stages.T)  # numba compiles a loop once more for another layout
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from ..compiling import inlined
+from ..compiling import inlined, plain
 
 MASK = 2**32 - 1
 STEP = 0x1E3779B9  # odd, without a pattern
@@ -84,9 +84,9 @@ def normal(number):
     return -z if q < 0.0 else z
 
 
-plain_branch: Callable[[int, int], tuple[int, int]] = getattr(branch, "py_func", branch)
-plain_pick: Callable[[tuple[int, int], int], int] = getattr(pick, "py_func", pick)
-plain_normal: Callable[[int], float] = getattr(normal, "py_func", normal)
+plain_branch: Callable[[int, int], tuple[int, int]] = plain(branch)
+plain_pick: Callable[[tuple[int, int], int], int] = plain(pick)
+plain_normal: Callable[[int], float] = plain(normal)
 # No number with these ten bits in front has a higher quantile: a bound that costs no logarithm.
 QUANTILE_BOUNDS = np.array([plain_normal(((b + 1) << 22) - 1) + 1e-12 for b in range(2**10)])
 

@@ -267,7 +267,7 @@ class DSH(Elimination):
 
     def play(self, rewards: Any, budget: int, known: Known, pulls: np.ndarray, recommended: np.ndarray) -> None:
         for run in self.runs(pulls.shape[1], budget):
-            eliminate_block(rewards, np.array(run).T, False, np.empty((len(pulls), 0)), pulls, recommended)
+            eliminate_block(rewards, np.array(run).T.copy(), False, np.empty((len(pulls), 0)), pulls, recommended)
 
 
 @dataclass(frozen=True)
