@@ -15,7 +15,7 @@ import traceback
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from math import fsum, inf
@@ -202,7 +202,7 @@ def sweep(
     rows = study_rows(policies, problems, budgets, seed, runs)
     half_width = runs.half_width if isinstance(runs, Until) else None
     workers = ThreadPoolExecutor(CORES) if executor is None else check_executor(executor)
-    with bars.bar(progress, unit="run", unit_scale=True) as bar:
+    with nullcontext() if progress is False else bars.bar(progress, unit="run", unit_scale=True) as bar:
         file = None if checkpoint is None else Checkpoint(checkpoint, describe(rows, seed))
         try:
             for number, row in enumerate(rows):
