@@ -103,7 +103,7 @@ WITHOUT_TOKENS = """
 # axe measures colours where they are not known yet: once for text of the same colour and size on the same backgrounds,
 # and once for links that look alike amid text that looks alike, on whichever page they come first. This marks them.
 NEW_LOOKS = """
-known => {
+([theme, known]) => {
   document.getAnimations().forEach(a => a.finish());  // a text that fades in has a look of its own at every moment
   const behind = new Map();  // what is painted behind an element
   const painted = e => {
@@ -132,25 +132,35 @@ known => {
     const look = s => [s.color, s.fontSize, s.fontWeight, s.fontStyle, s.display, s.textDecoration, s.borderBottom];
     note(e, ["link", ...look(own), ...look(around), painted(e)].join());
   }
-  document.querySelectorAll("[data-look]").forEach(e => e.removeAttribute("data-look"));
-  looks.forEach(e => e.setAttribute("data-look", ""));
+  looks.forEach(e => e.dataset[theme] = "");
   return [...looks.keys()];
 }
 """
-MEASURE_MARKED = """
-axe.configure({rules: [
-  {id: "color-contrast", selector: "[data-look]"}, {id: "link-in-text-block", selector: "a[href][data-look]"},
-]})
-"""
-# axe takes its time for what it reads, so it gets no part of the text without a mark: what is beside a text does not
-# change its colours.
+# axe takes its time for what it reads, and most for where it stands on the page, so for colours it gets no part of the
+# text without a mark: what is beside a text does not change its colours.
 WITHOUT_UNMARKED = """
 () => [...document.querySelectorAll("section > *, .bd-sidebar-primary, .bd-sidebar-secondary, header, footer")]
-  .filter(e => !e.matches("[data-look]") && !e.querySelector("[data-look]")).forEach(e => e.remove())
+  .filter(e => !e.matches("[data-light], [data-dark]") && !e.querySelector("[data-light], [data-dark]"))
+  .forEach(e => e.remove())
+"""
+MEASURE_MARKED = """
+async theme => {
+  document.documentElement.dataset.theme = theme;
+  const rules = [
+    {id: "color-contrast", selector: `[data-${theme}]`}, {id: "link-in-text-block", selector: `a[href][data-${theme}]`},
+  ];
+  axe.configure({rules});
+  const options = {preload: false, resultTypes: ["violations"], runOnly: rules.map(rule => rule.id)};
+  return (await axe.run(options)).violations;
+}
 """
 # That all text stands in a landmark would be moderate, and takes long.
-ALL_RULES = {"rules": {"region": {"enabled": False}}}
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+MEASURE_REST = """
+async () => {
+  const rules = Object.fromEntries(["region", "color-contrast", "link-in-text-block"].map(id => [id, {enabled: false}]));
+  return (await axe.run({preload: false, resultTypes: ["violations"], rules})).violations;
+}
+"""
 AXE = "_static/axe.js"
 LANDING = ("index.html", "chapters/in_short.html")
 END = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
@@ -180,12 +190,6 @@ def site(build, browser):
         patient = browser.browser_type.launch(executable_path=make_pdf.CHROMIUM, args=flags)
         yield html, address, patient
         patient.close()
-
-
-def axe(page, rules):
-    """What axe says of a page by these rules."""
-    options = {"preload": False, "resultTypes": ["violations"], **rules}
-    return page.evaluate("async options => (await axe.run(options)).violations", options)
 
 
 @pytest.fixture(scope="session")
@@ -221,15 +225,13 @@ def visits(site):
         seen["cutCode"] = page.evaluate(CUT_CODE)
         page.evaluate(WITHOUT_TOKENS)
         page.add_script_tag(url=address + AXE)
-        page.evaluate(MEASURE_MARKED)
-        measured += page.evaluate(NEW_LOOKS, measured)
-        seen["axe"] = axe(page, ALL_RULES)
+        measured += (light := page.evaluate(NEW_LOOKS, ["light", measured]))
+        seen["axe"] = page.evaluate(MEASURE_REST)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        seen["dark"] = []
-        if new := page.evaluate(NEW_LOOKS, measured):
-            measured += new
-            page.evaluate(WITHOUT_UNMARKED)
-            seen["dark"] = axe(page, COLOURS)
+        measured += (dark := page.evaluate(NEW_LOOKS, ["dark", measured]))
+        page.evaluate(WITHOUT_UNMARKED)
+        seen["dark"] = dark and page.evaluate(MEASURE_MARKED, "dark")
+        seen["axe"] += light and page.evaluate(MEASURE_MARKED, "light")
         seen["noise"] = list(noise)
         visits[name] = seen
         page.evaluate("document.body.style.display = 'none'")  # or the page would be laid out once more
