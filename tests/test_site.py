@@ -103,7 +103,7 @@ WITHOUT_TOKENS = """
 # axe measures colours where they are not known yet: once for text of the same colour and size on the same backgrounds,
 # and once for links that look alike amid text that looks alike, on whichever page they come first. This marks them.
 NEW_LOOKS = """
-([theme, known]) => {
+(theme, known) => {
   document.getAnimations().forEach(a => a.finish());  // a text that fades in has a look of its own at every moment
   const behind = new Map();  // what is painted behind an element
   const painted = e => {
@@ -157,9 +157,38 @@ async theme => {
 # That all text stands in a landmark would be moderate, and takes long.
 MEASURE_REST = """
 async () => {
-  const rules = Object.fromEntries(["region", "color-contrast", "link-in-text-block"].map(id => [id, {enabled: false}]));
+  const without = ["region", "color-contrast", "link-in-text-block"];
+  const rules = Object.fromEntries(without.map(id => [id, {enabled: false}]));
   return (await axe.run({preload: false, resultTypes: ["violations"], rules})).violations;
 }
+"""
+# Between two calls the browser would draw the page, so there is one for each width.
+ON_A_PHONE = f"""
+async names => ({{
+  ...({FACTS})(),
+  closed: await ({OPEN_SOLUTIONS})(),
+  overhang: document.documentElement.scrollWidth - window.innerWidth,
+  nameLooks: ({NAME_LOOKS})(names),
+}})
+"""
+ON_A_LAPTOP = f"""
+async known => {{
+  const cutCode = ({CUT_CODE})(), measureMarked = {MEASURE_MARKED};
+  ({WITHOUT_TOKENS})();
+  const light = ({NEW_LOOKS})("light", known);
+  const rest = await ({MEASURE_REST})();
+  document.documentElement.dataset.theme = "dark";
+  const dark = ({NEW_LOOKS})("dark", [...known, ...light]);
+  ({WITHOUT_UNMARKED})();
+  const seen = {{
+    cutCode,
+    dark: dark.length ? await measureMarked("dark") : [],
+    axe: [...rest, ...(light.length ? await measureMarked("light") : [])],
+    looks: [...light, ...dark],
+  }};
+  document.body.style.display = "none";  // or the page would be laid out once more at the next width
+  return seen;
+}}
 """
 AXE = "_static/axe.js"
 LANDING = ("index.html", "chapters/in_short.html")
@@ -198,10 +227,11 @@ def visits(site):
     html, address, browser = site
     visits = {}
     page = make_pdf.open_page(browser, "about:blank", viewport=PHONE, reduced_motion="reduce")
-    noise, measured = [], []
+    noise, known = [], []
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
-    page.on("requestfailed", lambda r: noise.append(f"failed: {r.url}"))
+    # What a page still loads when it is left, such as a figure that has come into sight, is aborted and no failure.
+    page.on("requestfailed", lambda r: r.failure == "net::ERR_ABORTED" or noise.append(f"failed: {r.url}"))
     page.on("response", lambda r: r.status >= 400 and noise.append(f"{r.status}: {r.url}"))
     page.on(
         "request",
@@ -213,28 +243,17 @@ def visits(site):
             continue
         noise.clear()
         make_pdf.visit(page, address + name)
-        seen = page.evaluate(FACTS)
-        seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
-        seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        seen["nameLooks"] = page.evaluate(NAME_LOOKS, NAMES)
+        seen = page.evaluate(ON_A_PHONE, NAMES)
         if name in LANDING:
             page.set_viewport_size(LAPTOP)
             seen["end"] = page.evaluate(END)
         page.evaluate(WITHOUT_FORMULAS)
         page.set_viewport_size(LAPTOP)
-        seen["cutCode"] = page.evaluate(CUT_CODE)
-        page.evaluate(WITHOUT_TOKENS)
         page.add_script_tag(url=address + AXE)
-        measured += (light := page.evaluate(NEW_LOOKS, ["light", measured]))
-        seen["axe"] = page.evaluate(MEASURE_REST)
-        page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        measured += (dark := page.evaluate(NEW_LOOKS, ["dark", measured]))
-        page.evaluate(WITHOUT_UNMARKED)
-        seen["dark"] = dark and page.evaluate(MEASURE_MARKED, "dark")
-        seen["axe"] += light and page.evaluate(MEASURE_MARKED, "light")
+        seen |= page.evaluate(ON_A_LAPTOP, known)
+        known += seen.pop("looks")
         seen["noise"] = list(noise)
         visits[name] = seen
-        page.evaluate("document.body.style.display = 'none'")  # or the page would be laid out once more
         page.set_viewport_size(PHONE)
     page.close()
     return visits
