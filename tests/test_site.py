@@ -222,11 +222,19 @@ def site(build, browser):
 
 
 @pytest.fixture(scope="session")
-def visits(site):
+def page(site):
+    """Where one page after the other is opened, so that the browser loads once what they share."""
+    _, _, browser = site
+    page = make_pdf.open_page(browser, "about:blank", reduced_motion="reduce")
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="session")
+def visits(site, page):
     """Every page, opened at the width of a phone and of a laptop, and what was seen there."""
-    html, address, browser = site
+    html, address, _ = site
     visits = {}
-    page = make_pdf.open_page(browser, "about:blank", viewport=PHONE, reduced_motion="reduce")
     noise, known = [], []
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
@@ -242,6 +250,7 @@ def visits(site):
         if name.startswith("_"):
             continue
         noise.clear()
+        page.set_viewport_size(PHONE)
         make_pdf.visit(page, address + name)
         seen = page.evaluate(ON_A_PHONE, NAMES)
         if name in LANDING:
@@ -254,8 +263,6 @@ def visits(site):
         known += seen.pop("looks")
         seen["noise"] = list(noise)
         visits[name] = seen
-        page.set_viewport_size(PHONE)
-    page.close()
     return visits
 
 
@@ -456,30 +463,29 @@ def test_redrawn_figures_of_the_paper_carry_a_badge(build):
 
 
 @needs_chromium
-def test_search_finds_shadavar(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "search.html?q=SHAdaVar")
+def test_search_finds_shadavar(site, page):
+    _, address, _ = site
+    make_pdf.visit(page, address + "search.html?q=SHAdaVar")
     page.wait_for_selector("#search-results li a")
-    page.close()
 
 
 @needs_chromium
-def test_a_visitor_can_switch_to_dark_mode(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "index.html", color_scheme="dark")
+def test_a_visitor_can_switch_to_dark_mode(site, page):
+    _, address, _ = site
+    page.emulate_media(color_scheme="dark")
+    make_pdf.visit(page, address + "index.html")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.close()
+    page.emulate_media(color_scheme="light")
 
 
 @needs_chromium
-def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "chapters/introduction.html")
+def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site, page):
+    _, address, _ = site
+    make_pdf.visit(page, address + "chapters/introduction.html")
     page.locator("a.plot").first.click()
     assert page.locator("dialog[open]").count() == 1
     page.keyboard.press("Escape")
     assert page.locator("dialog").count() == 0
-    page.close()
 
 
 PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/synthetic.html"]
@@ -510,14 +516,13 @@ def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, 
 
 
 @needs_chromium
-def test_pdf_would_hold_every_page_in_order(site):
-    _, address, browser = site
+def test_pdf_would_hold_every_page_in_order(site, page):
+    _, address, _ = site
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    page = make_pdf.open_page(browser, address + "index.html")
+    make_pdf.visit(page, address + "index.html")
     assert page.evaluate(make_pdf.NAMES) == [
         f"{name}.html" for name in re.findall(r"^\W*(?:root|file): (\S+)", toc, re.M)
     ]
-    page.close()
 
 
 def test_pdf_tool_ends_with_an_error_if_the_browser_hangs(tmp_path):
