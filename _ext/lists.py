@@ -91,6 +91,12 @@ def with_licence(png):
     return png[:33] + chunk + png[33:]
 
 
+@functools.cache
+def compiler(folder):
+    """What draws the figures of a folder; it reads its fonts once for all of them."""
+    return typst.Compiler(root=str(folder), font_paths=[str(FONTS)], ignore_system_fonts=True)
+
+
 def write_formats(file, author):
     """Write a drawing also as PDF and as PNG, three pixels per point."""
     width, height = SIZE.search(file.read_text(encoding="utf-8")).groups()
@@ -101,9 +107,9 @@ def write_formats(file, author):
     )
     source = file.with_suffix(".typ")
     source.write_text(page, encoding="utf-8")
-    compiler = typst.Compiler(str(source), root=str(file.parent), font_paths=[str(FONTS)], ignore_system_fonts=True)
-    file.with_suffix(".pdf").write_bytes(compiler.compile(format="pdf"))
-    file.with_suffix(".png").write_bytes(with_licence(compiler.compile(format="png", ppi=216)))
+    draw = functools.partial(compiler(file.parent).compile, str(source))
+    file.with_suffix(".pdf").write_bytes(draw(format="pdf"))
+    file.with_suffix(".png").write_bytes(with_licence(draw(format="png", ppi=216)))
     source.unlink()
 
 

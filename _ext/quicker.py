@@ -2,8 +2,9 @@
 
 Sphinx reads the whole stored page of a figure, table or section for every reference to its number: here each page is
 read once. For the sidebar of every page it copies the headings of all pages, and then throws them away: here they are
-thrown away once. pybtex looks through all installed packages for its plugins at every citation: here once for each
-plugin. And Python does not look for garbage; pages are trees of a million objects, nearly all of them in use.
+thrown away once. Its search stems the words of every page: here a word is stemmed once. pybtex looks through all
+installed packages for its plugins at every citation: here once for each plugin. And Python does not look for garbage;
+pages are trees of a million objects, nearly all of them in use.
 """
 
 import functools
@@ -12,6 +13,7 @@ import gc
 import pybtex.plugin
 from sphinx import addnodes
 from sphinx.domains.std import StandardDomain
+from sphinx.search.en import SearchEnglish
 
 
 class ReadOnce:
@@ -23,6 +25,14 @@ class ReadOnce:
 
     def __getattr__(self, name):
         return getattr(self.env, name)
+
+
+class English(SearchEnglish):
+    """Sphinx's own search in English, which remembers the stems of words."""
+
+    def init(self, options):
+        super().init(options)
+        self.stem = functools.cache(self.stem)
 
 
 class References(StandardDomain):
@@ -74,5 +84,6 @@ def setup(app):
     if hasattr(pybtex.plugin, "_load_entry_point"):  # not public, so another version may lack it
         pybtex.plugin._load_entry_point = functools.cache(pybtex.plugin._load_entry_point)
     app.add_domain(References, override=True)
+    app.add_search_language(English)
     app.connect("html-page-context", sidebar_of_titles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -103,7 +103,7 @@ WITHOUT_TOKENS = """
 # axe measures colours where they are not known yet: once for text of the same colour and size on the same backgrounds,
 # and once for links that look alike amid text that looks alike, on whichever page they come first. This marks them.
 NEW_LOOKS = """
-known => {
+(theme, known) => {
   document.getAnimations().forEach(a => a.finish());  // a text that fades in has a look of its own at every moment
   const behind = new Map();  // what is painted behind an element
   const painted = e => {
@@ -132,25 +132,64 @@ known => {
     const look = s => [s.color, s.fontSize, s.fontWeight, s.fontStyle, s.display, s.textDecoration, s.borderBottom];
     note(e, ["link", ...look(own), ...look(around), painted(e)].join());
   }
-  document.querySelectorAll("[data-look]").forEach(e => e.removeAttribute("data-look"));
-  looks.forEach(e => e.setAttribute("data-look", ""));
+  looks.forEach(e => e.dataset[theme] = "");
   return [...looks.keys()];
 }
 """
-MEASURE_MARKED = """
-axe.configure({rules: [
-  {id: "color-contrast", selector: "[data-look]"}, {id: "link-in-text-block", selector: "a[href][data-look]"},
-]})
-"""
-# axe takes its time for what it reads, so it gets no part of the text without a mark: what is beside a text does not
-# change its colours.
+# axe takes its time for what it reads, and most for where it stands on the page, so for colours it gets no part of the
+# text without a mark: what is beside a text does not change its colours.
 WITHOUT_UNMARKED = """
 () => [...document.querySelectorAll("section > *, .bd-sidebar-primary, .bd-sidebar-secondary, header, footer")]
-  .filter(e => !e.matches("[data-look]") && !e.querySelector("[data-look]")).forEach(e => e.remove())
+  .filter(e => !e.matches("[data-light], [data-dark]") && !e.querySelector("[data-light], [data-dark]"))
+  .forEach(e => e.remove())
+"""
+MEASURE_MARKED = """
+async theme => {
+  document.documentElement.dataset.theme = theme;
+  const rules = [
+    {id: "color-contrast", selector: `[data-${theme}]`}, {id: "link-in-text-block", selector: `a[href][data-${theme}]`},
+  ];
+  axe.configure({rules});
+  const options = {preload: false, resultTypes: ["violations"], runOnly: rules.map(rule => rule.id)};
+  return (await axe.run(options)).violations;
+}
 """
 # That all text stands in a landmark would be moderate, and takes long.
-ALL_RULES = {"rules": {"region": {"enabled": False}}}
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+MEASURE_REST = """
+async () => {
+  const without = ["region", "color-contrast", "link-in-text-block"];
+  const rules = Object.fromEntries(without.map(id => [id, {enabled: false}]));
+  return (await axe.run({preload: false, resultTypes: ["violations"], rules})).violations;
+}
+"""
+# Between two calls the browser would draw the page, so there is one for each width.
+ON_A_PHONE = f"""
+async names => ({{
+  ...({FACTS})(),
+  closed: await ({OPEN_SOLUTIONS})(),
+  overhang: document.documentElement.scrollWidth - window.innerWidth,
+  nameLooks: ({NAME_LOOKS})(names),
+}})
+"""
+ON_A_LAPTOP = f"""
+async known => {{
+  const cutCode = ({CUT_CODE})(), measureMarked = {MEASURE_MARKED};
+  ({WITHOUT_TOKENS})();
+  const light = ({NEW_LOOKS})("light", known);
+  const rest = await ({MEASURE_REST})();
+  document.documentElement.dataset.theme = "dark";
+  const dark = ({NEW_LOOKS})("dark", [...known, ...light]);
+  ({WITHOUT_UNMARKED})();
+  const seen = {{
+    cutCode,
+    dark: dark.length ? await measureMarked("dark") : [],
+    axe: [...rest, ...(light.length ? await measureMarked("light") : [])],
+    looks: [...light, ...dark],
+  }};
+  document.body.style.display = "none";  // or the page would be laid out once more at the next width
+  return seen;
+}}
+"""
 AXE = "_static/axe.js"
 LANDING = ("index.html", "chapters/in_short.html")
 END = "document.querySelector('article').getBoundingClientRect().bottom + scrollY"
@@ -182,22 +221,25 @@ def site(build, browser):
         patient.close()
 
 
-def axe(page, rules):
-    """What axe says of a page by these rules."""
-    options = {"preload": False, "resultTypes": ["violations"], **rules}
-    return page.evaluate("async options => (await axe.run(options)).violations", options)
+@pytest.fixture(scope="session")
+def page(site):
+    """Where one page after the other is opened, so that the browser loads once what they share."""
+    _, _, browser = site
+    page = make_pdf.open_page(browser, "about:blank", reduced_motion="reduce")
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="session")
-def visits(site):
+def visits(site, page):
     """Every page, opened at the width of a phone and of a laptop, and what was seen there."""
-    html, address, browser = site
+    html, address, _ = site
     visits = {}
-    page = make_pdf.open_page(browser, "about:blank", viewport=PHONE, reduced_motion="reduce")
-    noise, measured = [], []
+    noise, known = [], []
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
-    page.on("requestfailed", lambda r: noise.append(f"failed: {r.url}"))
+    # What a page still loads when it is left, such as a figure that has come into sight, is aborted and no failure.
+    page.on("requestfailed", lambda r: r.failure == "net::ERR_ABORTED" or noise.append(f"failed: {r.url}"))
     page.on("response", lambda r: r.status >= 400 and noise.append(f"{r.status}: {r.url}"))
     page.on(
         "request",
@@ -208,33 +250,19 @@ def visits(site):
         if name.startswith("_"):
             continue
         noise.clear()
+        page.set_viewport_size(PHONE)
         make_pdf.visit(page, address + name)
-        seen = page.evaluate(FACTS)
-        seen["closed"] = page.evaluate(OPEN_SOLUTIONS)
-        seen["overhang"] = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        seen["nameLooks"] = page.evaluate(NAME_LOOKS, NAMES)
+        seen = page.evaluate(ON_A_PHONE, NAMES)
         if name in LANDING:
             page.set_viewport_size(LAPTOP)
             seen["end"] = page.evaluate(END)
         page.evaluate(WITHOUT_FORMULAS)
         page.set_viewport_size(LAPTOP)
-        seen["cutCode"] = page.evaluate(CUT_CODE)
-        page.evaluate(WITHOUT_TOKENS)
         page.add_script_tag(url=address + AXE)
-        page.evaluate(MEASURE_MARKED)
-        measured += page.evaluate(NEW_LOOKS, measured)
-        seen["axe"] = axe(page, ALL_RULES)
-        page.evaluate("document.documentElement.dataset.theme = 'dark'")
-        seen["dark"] = []
-        if new := page.evaluate(NEW_LOOKS, measured):
-            measured += new
-            page.evaluate(WITHOUT_UNMARKED)
-            seen["dark"] = axe(page, COLOURS)
+        seen |= page.evaluate(ON_A_LAPTOP, known)
+        known += seen.pop("looks")
         seen["noise"] = list(noise)
         visits[name] = seen
-        page.evaluate("document.body.style.display = 'none'")  # or the page would be laid out once more
-        page.set_viewport_size(PHONE)
-    page.close()
     return visits
 
 
@@ -435,30 +463,29 @@ def test_redrawn_figures_of_the_paper_carry_a_badge(build):
 
 
 @needs_chromium
-def test_search_finds_shadavar(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "search.html?q=SHAdaVar")
+def test_search_finds_shadavar(site, page):
+    _, address, _ = site
+    make_pdf.visit(page, address + "search.html?q=SHAdaVar")
     page.wait_for_selector("#search-results li a")
-    page.close()
 
 
 @needs_chromium
-def test_a_visitor_can_switch_to_dark_mode(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "index.html", color_scheme="dark")
+def test_a_visitor_can_switch_to_dark_mode(site, page):
+    _, address, _ = site
+    page.emulate_media(color_scheme="dark")
+    make_pdf.visit(page, address + "index.html")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.close()
+    page.emulate_media(color_scheme="light")
 
 
 @needs_chromium
-def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site):
-    _, address, browser = site
-    page = make_pdf.open_page(browser, address + "chapters/introduction.html")
+def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site, page):
+    _, address, _ = site
+    make_pdf.visit(page, address + "chapters/introduction.html")
     page.locator("a.plot").first.click()
     assert page.locator("dialog[open]").count() == 1
     page.keyboard.press("Escape")
     assert page.locator("dialog").count() == 0
-    page.close()
 
 
 PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/synthetic.html"]
@@ -489,14 +516,13 @@ def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, 
 
 
 @needs_chromium
-def test_pdf_would_hold_every_page_in_order(site):
-    _, address, browser = site
+def test_pdf_would_hold_every_page_in_order(site, page):
+    _, address, _ = site
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    page = make_pdf.open_page(browser, address + "index.html")
+    make_pdf.visit(page, address + "index.html")
     assert page.evaluate(make_pdf.NAMES) == [
         f"{name}.html" for name in re.findall(r"^\W*(?:root|file): (\S+)", toc, re.M)
     ]
-    page.close()
 
 
 def test_pdf_tool_ends_with_an_error_if_the_browser_hangs(tmp_path):

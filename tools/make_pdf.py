@@ -126,9 +126,7 @@ def open_page(browser, address, **options):
 def visit(page, address):
     """Go to the page at an address, and wait for its formulas."""
     page.goto(address)
-    if page.query_selector("script[src*=mathjax]"):
-        page.wait_for_function("window.MathJax?.startup?.promise")
-        page.evaluate("MathJax.startup.promise")
+    page.evaluate("window.MathJax?.startup?.promise")
 
 
 def make_pdf(browser, address, pdf, say=lambda text: None, only=None):
