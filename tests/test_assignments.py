@@ -351,7 +351,7 @@ def f(x):
 """,
     "reads its environment": "def f(x):\n    return open('/proc/self/environ').read()",
     "reads its memory": "def f(x):\n    return open('/proc/self/mem', 'rb').read(1)",
-    "takes all memory": "def f(x):\n    return len(bytearray(6 << 30))",
+    "takes all memory": "def f(x):\n    return np.empty(6 << 30, bool).size",  # at once, where it is allowed
     "gives a huge result": "def f(x):\n    return 'x' * 10**8",
     "gives a subclass of arrays": """
 class A(np.ndarray):
@@ -519,6 +519,16 @@ def f(x):
 def test_a_time_limit_is_explained(text):
     with pytest.raises(grading.Failed, match="`f` was stopped: one test has 1 seconds"):
         answer(text, 1, seconds=1)
+
+
+def test_what_took_too_long_does_not_answer_the_next_request():
+    tasks = {"f": {"answers": ["f"], "may_use": []}}
+    session, namespace = grading.Session(tasks, [], grading.open_doors(tasks), 2), {}
+    session.submit("f", "import time\ndef f(x):\n    time.sleep(3 * (x == 1))\n    return x", namespace)
+    with pytest.raises(grading.Failed, match="`f` was stopped"):
+        session.test("f-test", "f(1)", namespace)
+    session.test("f-again", "assert f(2) == 2", namespace)
+    session.close()
 
 
 @pytest.mark.parametrize(

@@ -488,7 +488,7 @@ def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site, page):
     assert page.locator("dialog").count() == 0
 
 
-PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/synthetic.html"]
+PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "chapters/setting.html"]
 
 
 @needs_chromium
