@@ -117,13 +117,18 @@ def pytest_configure(config):
             import kernels
 
             kernels.use()
-            use_no_drawings()
+            set_up_nbval()
 
 
-def use_no_drawings():
-    """Let nbval pass over figures as it does over photographs: their last digits may depend on the processor."""
+def set_up_nbval():
+    """Let nbval pass over figures as it does over photographs, since their last digits may depend on the processor.
+
+    Nor does it measure coverage in kernels: unit tests run what the pages run, and pages would take half as long again.
+    """
+    import nbval.plugin
     from nbval.plugin import IPyNbFile
 
+    nbval.plugin.setup_coverage = nbval.plugin.teardown_coverage = lambda *_: None
     usual = IPyNbFile.__init__
 
     def init(self, *args, **kwargs):
