@@ -304,6 +304,21 @@ def test_integrals_lie_between_their_step_sums():
         assert below - 1e-7 <= value <= max(above + 1e-7, rivals.LEAST + 1)
 
 
+def test_the_compiled_integral_is_the_same_uncompiled(monkeypatch):
+    from bai.theory import rivals
+
+    cases = [(8, 0.1), (8, 2.0), (5, 1e-9), (4, 0.0)]
+    arms = [(np.linspace(0.1, 1, size - 1), own * np.ones(size - 1), own) for size, own in cases]
+
+    def values():
+        return [rivals.log_rivals(gaps, v / 2, v, (own, own), gaps.size + 1) for gaps, v, own in arms]
+
+    compiled = values()
+    for name in ("log_normal_tail", "log_tail", "log_win", "log_lost", "log_half"):
+        monkeypatch.setattr(rivals, name, getattr(rivals, name).py_func)
+    assert values() == pytest.approx(compiled, rel=1e-12)
+
+
 def test_rivals_that_change_places_cost_no_digits():
     """Where not all rivals are present, G turns sharply whenever another one becomes likelier."""
     from bai.theory import rivals

@@ -201,6 +201,27 @@ def test_who_is_next_is_nobody_if_all_are_known_and_never_one_that_is():
         assert shared.most_gained(np.zeros((3, 10)), counts, told, totals, squares) == expected
 
 
+def test_compiled_parts_give_the_same_uncompiled(monkeypatch):
+    def told():
+        for gains in np.random.default_rng(8).normal(size=(20, 4, 12)):
+            gains[gains > 2] = np.nan  # judgements that failed
+            counts = np.array([12, 9, 5, 4])
+            known = [row[:count][np.isfinite(row[:count])] for row, count in zip(gains, counts, strict=True)]
+            for row, count in zip(gains, counts, strict=True):
+                row[count:] = np.nan
+            sizes, totals = np.array([part.size for part in known]), np.array([part.sum() for part in known])
+            squares = np.array([part.size * part.var() for part in known])
+            yield shared.next_candidate(counts, sizes, totals, squares, 12)
+            yield shared.most_gained(gains, counts, sizes, totals, squares)
+            yield from shared.adjusted_means(gains, counts)
+            yield shared.common_correlation(gains, counts, np.sqrt(squares))
+
+    compiled = list(told())
+    for name in ("next_candidate", "_noise", "most_gained", "_align", "adjusted_means", "common_correlation"):
+        monkeypatch.setattr(shared, name, getattr(getattr(shared, name), "py_func", getattr(shared, name)))
+    assert list(told()) == pytest.approx(compiled, rel=1e-12, abs=1e-12)
+
+
 def test_only_examples_that_are_left_make_a_mean_uncertain():
     of = {n: shared._noise(n, n, n - 1.0, 1.0, 10) for n in (5, 10)}  # a variance of 1
     assert of[5] == pytest.approx(1 / 5 - 1 / 10)
