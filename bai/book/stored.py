@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -52,9 +53,12 @@ def sweep(
     if recompute is None:
         recompute = os.environ.get("BAI_RECOMPUTE") == "1"
     if recompute:
-        path.unlink(missing_ok=True)
         folder.mkdir(exist_ok=True)
-        return study.sweep(policies, problems, budgets, seed, checkpoint=path)
+        with tempfile.TemporaryDirectory(dir=folder) as name:  # pages that share a study may play it at the same time
+            new = Path(name) / path.name
+            table = study.sweep(policies, problems, budgets, seed, checkpoint=new)
+            new.replace(path)
+        return table
     if not path.exists():
         return study.sweep(policies, problems, budgets, seed)
     with closing(Checkpoint(path)) as file:
