@@ -19,6 +19,9 @@ BUILDING_BLOCKS = (
     *("policies/challengers.py", "policies/luck.py", "policies/knowledge.py"),
 )
 
+# Of the last one numba's types do not know: nobody calls a loop by the address that it has in C, so none is made.
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
 
 def _stamp() -> tuple[tuple[int, int], ...]:
     states = [(Path(__file__).parent / name).stat() for name in BUILDING_BLOCKS]
@@ -34,7 +37,7 @@ def _watching(dispatcher: Any) -> Any:
 
 def compiled(function: Callable) -> Any:
     """Compile a loop that plays a block of runs; it leaves other threads alone meanwhile."""
-    return _watching(njit(cache=True, nogil=True, error_model="numpy")(function))
+    return _watching(njit(**OPTIONS)(function))
 
 
 def inlined(function: Callable) -> Any:
@@ -43,8 +46,7 @@ def inlined(function: Callable) -> Any:
     It may allocate nothing: numba then need not count references to arrays, which in a hot loop takes longer than the
     work itself.
     """
-    options: dict[str, Any] = {"forceinline": True, "_nrt": False}  # of which numba's types do not know
-    return _watching(njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+    return _watching(njit(**OPTIONS, forceinline=True, _nrt=False)(function))
 
 
 def plain(function: Any) -> Any:

@@ -13,7 +13,7 @@ from .. import checks
 from ..compiling import compiled, inlined
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
-from .loops import highest, observe
+from .loops import copy, highest, observe
 
 NO_NOISE = 1e-250  # a smaller pooled variance counts as 0: nothing can be divided by it
 
@@ -169,7 +169,7 @@ def allocate_block(rewards, budget, first, logs, weight, pulls, recommended):
                 pairs[i] = (count - 1 + weight) * count
             if two:
                 log_counts[i] = logs[int(count)]
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

@@ -13,7 +13,7 @@ from ..compiling import compiled
 from ..sampling import draw_sum
 from .base import Known, Policy, Progress, Steps, Tally, least_pulled
 from .halving import Halving, KnownVariances, eliminate, share_equally, stage_array
-from .loops import keep_highest
+from .loops import copy, keep_highest
 
 
 def posterior_mean(prior_mean: float, weights: Sequence[float]) -> Callable[[Tally, int], float]:
@@ -34,7 +34,7 @@ def posterior_block(rewards, stages, reuse, prior_mean, weights, pulls, recommen
     totals, scores, scratch = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
         k = n_arms
-        active[:] = everyone
+        copy(everyone, active)
         for s in range(stage_pulls.size):
             if s == 0 or not reuse:
                 counts[:] = 0

@@ -20,7 +20,7 @@ from ..sampling import draw
 from .allocation import Allocation
 from .base import Known, Policy, Progress, Steps, Tally, argmax
 from .halving import told_variances
-from .loops import highest, observe
+from .loops import copy, highest, observe
 
 FIRST = 4  # pulls of every arm before its variance is estimated
 MOST_STEPS, CLOSE, WIDE = 40, 1e-12, 1e30  # of Newton's method; variances beyond WIDE gap^2 all lead to the same place
@@ -237,7 +237,7 @@ def track_block(rewards, growth, epsilon, variances, pulls, recommended):
                 noise[i] = variances[r, i] / counts[i]
             elif counts[i] > 1:
                 noise[i] = squares[i] / (counts[i] - 1) / counts[i]
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 
@@ -263,7 +263,7 @@ def track_unknown_block(rewards, first, logs, pulls, recommended):
             observe(draw(rewards, r, i, int(counts[i])), i, counts, totals, squares)
             means[i] = totals[i] / counts[i]
             log_counts[i] = logs[int(counts[i])]
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

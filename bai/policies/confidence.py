@@ -16,7 +16,7 @@ from ..sampling import draw
 from .allocation import allocate
 from .base import Known, Policy, Progress, Steps, Tally, argmax
 from .gaps import LEAST_COMPLEXITY, reward_bounds
-from .loops import highest, observe, open_tournament, set_key, tree_size
+from .loops import copy, highest, observe, open_tournament, set_key, tree_size
 
 # --- the plain versions ----------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ def optimism_block(rewards, budget, a, pulls, recommended):
             counts[i] += 1
             means[i] = totals[i] / counts[i]
             set_key(winners, best_keys, i, means[i] + sqrt(a[r] / counts[i]))
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 
@@ -126,7 +126,7 @@ def unified_block(rewards, budget, a, bounds, pulls, recommended):
                 variance = squares[i] / (counts[i] - 1)
                 radii[i] = sqrt(2.0 * a[r] * variance / counts[i]) + 7.0 * a[r] * bounds[r] / (3.0 * (counts[i] - 1))
             uppers[i], lowers[i] = means[i] + radii[i], means[i] - radii[i]
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = answer if answer >= 0 else highest(means)
 
 

@@ -18,7 +18,7 @@ from ..compiling import compiled, inlined
 from ..problems import Bandits
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax
-from .loops import highest, observe, open_tournament, set_key, tree_size
+from .loops import copy, highest, observe, open_tournament, set_key, tree_size
 
 Radius = Callable[[Tally, dict[int, float]], Callable[[int], float]]  # of an arm, given all tallies and gaps
 
@@ -177,7 +177,7 @@ def explore_block(rewards, budget, a, bound, with_variance, pulls, recommended):
                 if best != old_best:
                     set_key(winners, best_keys, old_best, means[old_best] + radii[old_best])
                     set_key(winners, best_keys, best, -np.inf)
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = best
 
 
@@ -259,7 +259,7 @@ def explore_block_adaptively(rewards, budget, effort, bound, with_variance, pull
                 roots[i] = sqrt(2.0 / (count * (count - 1.0)) * squares[i])
                 tails[i] = 7.0 * b / (3.0 * (count - 1.0))
             third, changed = may_cross(means, i, best, second, third)
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = two_best(means)[0]
 
 

@@ -13,7 +13,7 @@ from ..sampling import draw_sum
 from ..schedules import ROUNDING, variance_stages
 from .base import Known, Progress, Steps, Tally, argmax
 from .halving import KnownVariances, noisiest_mean, share_greedily
-from .loops import tree_size
+from .loops import copy, tree_size
 
 # --- the plain version -----------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ def halve_variance_block(rewards, budget, reuse, variances, pulls, recommended):
     for r in range(n_runs):
         by_variance = np.argsort(variances[r], kind="mergesort")
         k, left = n_arms, budget
-        active[:] = everyone
+        copy(everyone, active)
         alive[:] = True
         counts[:] = 0
         totals[:] = 0.0

@@ -20,7 +20,7 @@ from ..compiling import compiled, inlined
 from ..problems import Bandits
 from ..sampling import draw_sum
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
-from .loops import keep_highest, open_tournament, play_tournament, set_key, tree_size
+from .loops import copy, keep_highest, open_tournament, play_tournament, set_key, tree_size
 
 Schedule = list[tuple[int, int]]  # the number of pulls and of survivors of each stage
 Choose = Callable[[Tally, list[int]], int]  # the arm to pull next, given what is known about the arms still in
@@ -127,7 +127,7 @@ def eliminate_block(rewards, stages, reuse, weights, pulls, recommended):
     winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
     for r in range(n_runs):
         k = n_arms
-        active[:] = everyone
+        copy(everyone, active)
         for s in range(stage_pulls.size):
             if s == 0 or not reuse:
                 counts[:] = 0

@@ -19,7 +19,7 @@ from ..compiling import compiled, inlined
 from ..sampling import draw
 from .allocation import NO_NOISE, Allocation, allocate
 from .base import Known, Policy, Progress, Steps, Tally, argmax
-from .loops import highest, observe
+from .loops import copy, highest, observe
 
 LOG_ROOT = log(2.0 * pi) / 2.0
 ROUNDING = 1e-9  # far more than the error of a logarithm, far less than two gains usually differ by
@@ -145,7 +145,7 @@ def gain_block(rewards, budget, first, weight, share, ahead, pulls, recommended)
             count, more = counts[i], ahead[int(counts[i])]
             means[i] = totals[i] / count
             parts[i] = (count - 1 + weight) * count * (count + more) / more
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

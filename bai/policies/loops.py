@@ -21,6 +21,16 @@ def observe(x, i, counts, totals, squares):
 
 
 @inlined
+def copy(source, target):
+    """Copy all values of an array to the beginning of another.
+
+    In a loop, numba compiles an assignment of arrays together with a message about their shapes: that takes seconds.
+    """
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@inlined
 def highest(keys):
     """Return the first position of the highest key; four searches side by side do not wait for each other.
 

@@ -12,7 +12,7 @@ from ..compiling import compiled, inlined
 from ..sampling import draw
 from .allocation import Allocation, allocate
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
-from .loops import highest, observe
+from .loops import copy, highest, observe
 
 
 def furthest_behind(tally: Tally) -> int:
@@ -64,7 +64,7 @@ def neyman_block(rewards, budget, first, pulls, recommended):
             means[i] = totals[i] / counts[i]
             if counts[i] > 1:
                 variances[i] = squares[i] / (counts[i] - 1)
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

@@ -12,6 +12,7 @@ from .. import checks
 from ..compiling import compiled, inlined
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, argmax, least_pulled
+from .loops import copy
 
 
 def log_bars(n_arms: int) -> list[float]:
@@ -75,7 +76,7 @@ def reject_block(rewards, budget, average, scale, bars, pulls, recommended):
     n_runs, n_arms = pulls.shape
     everyone, active, totals, means = np.arange(n_arms), np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
-        active[:] = everyone
+        copy(everyone, active)
         totals[:] = 0.0
         k, t, out, each = n_arms, 0, 0, 0
         while t < budget:

@@ -14,7 +14,7 @@ from ..compiling import compiled
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .halving import Elimination, Schedule, eliminate_block
-from .loops import highest, keep_highest
+from .loops import copy, highest, keep_highest
 from .luck import branch, first_key, first_keys, pick, plain_branch, plain_pick
 
 # --- the plain versions ----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def halve_again_block(rewards, budget, pulls, recommended):
     everyone, active = np.arange(n_arms), np.empty(n_arms, np.int64)
     counts, totals, means = np.empty(n_arms, np.int64), np.empty(n_arms), np.empty(n_arms)
     for r in range(n_runs):
-        active[:] = everyone
+        copy(everyone, active)
         counts[:] = 0
         totals[:] = 0.0
         k, p = n_arms, 0
@@ -130,17 +130,17 @@ def halve_again_block(rewards, budget, pulls, recommended):
                 if k > 2:
                     ranked = active[:k][np.argsort(-means[active[:k]], kind="mergesort")]
                     k = max(2, (k + 1) // 2)
-                    active[:k] = ranked[:k]
+                    copy(ranked[:k], active)
                 else:
                     k = n_arms
-                    active[:] = everyone
+                    copy(everyone, active)
                 p = 0
             i = active[p % k]
             totals[i] += draw(rewards, r, i, counts[i])
             counts[i] += 1
             means[i] = totals[i] / counts[i]
             p += 1
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

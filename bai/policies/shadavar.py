@@ -22,7 +22,7 @@ from ..sampling import Rewards, draw, draw_rewards, has_normals, next_normals, u
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .gaps import reward_bounds
 from .halving import Choose, Halving, eliminate, share_equally, stage_array
-from .loops import keep_highest, observe, open_tournament, play_tournament, set_key, tree_size
+from .loops import copy, keep_highest, observe, open_tournament, play_tournament, set_key, tree_size
 from .variance_bounds import Bernstein, ChiSquare, Gaussian, Index, PlugIn, Printed, VarianceBound
 
 # --- the plain version -----------------------------------------------------------------------------------
@@ -311,10 +311,10 @@ def eliminate_adaptively(rewards, stages, reuse, table, spans, pulls, recommende
     for r in range(n_runs):
         run = Run(rewards, r, before, table.spread, table.slack, spans[r], table.guard)
         k = n_arms
-        active[:] = everyone
+        copy(everyone, active)
         for s in range(stages.pulls.size):
             if s == 0 or not reuse:
-                before[:] = pulls[r]
+                copy(pulls[r], before)
                 sums.counts[:] = 0
                 sums.totals[:] = 0.0
                 sums.squares[:] = 0.0

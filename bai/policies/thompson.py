@@ -19,7 +19,7 @@ from ..sampling import draw
 from .allocation import allocate
 from .base import Known, Policy, Progress, Steps, Tally, argmax
 from .challengers import FIRST, Tracking, closest, cost_of_telling, hardest_to_tell
-from .loops import highest, observe
+from .loops import copy, highest, observe
 from .luck import (
     PER_PULL,
     QUANTILE_BOUNDS,
@@ -117,7 +117,7 @@ def sample_block(rewards, budget, keys, variances, draws, pulls, recommended):
             elif counts[i] > 1:
                 noise[i] = squares[i] / (counts[i] - 1) / counts[i]
             deviations[i] = sqrt(noise[i])
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = highest(means)
 
 

@@ -14,7 +14,7 @@ from ..compiling import compiled, inlined
 from ..sampling import draw
 from .base import Known, Policy, Progress, Steps, Tally, argmax, least_pulled
 from .halving import Choose, Elimination, Schedule, eliminate, stage_array
-from .loops import observe, open_tournament, set_key, tree_size
+from .loops import copy, observe, open_tournament, set_key, tree_size
 
 # --- the plain version -----------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def reject_block(rewards, stage_pulls, gamma, least, widest, pulls, recommended)
     totals, squares, radii, scores = np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.empty(n_arms)
     winners, best_keys = np.empty(tree_size(n_arms), np.int64), np.empty(tree_size(n_arms))
     for r in range(n_runs):
-        active[:] = everyone
+        copy(everyone, active)
         counts[:] = 0
         totals[:] = 0.0
         squares[:] = 0.0
@@ -89,7 +89,7 @@ def reject_block(rewards, stage_pulls, gamma, least, widest, pulls, recommended)
             set_key(winners, best_keys, active[worst], -np.inf)
             for p in range(worst, k - 1):
                 active[p] = active[p + 1]
-        pulls[r] = counts
+        copy(counts, pulls[r])
         recommended[r] = active[0]
 
 
