@@ -93,6 +93,9 @@ COVERED_BY_OTHERS = (
     "tests/test_theory.py::test_no_allocation_of_the_same_budget",
 )
 
+# What measures coverage, kept here while it pauses.
+MEASURED = pytest.StashKey()
+
 # A search for garbage visits all that a process holds, which in a process of tests is a lot: search less often.
 gc.set_threshold(100_000, 20, 100)
 
@@ -142,7 +145,7 @@ def set_up_nbval():
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Look for no garbage while tests are collected, nor later in what was made then: all of it stays."""
     gc.disable()
     try:
@@ -150,6 +153,9 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+        if measuring() is not None:
+            session.config.stash[MEASURED] = measuring()
+            measuring().stop()  # until the first test
 
 
 def pytest_collection_modifyitems(items):
@@ -169,13 +175,16 @@ def measuring():
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Measure no coverage of some tests and of what they set up."""
-    measured = measuring()
-    if measured is None or not item.nodeid.startswith(COVERED_BY_OTHERS):
+def pytest_runtest_call(item):
+    """Measure coverage unless others run what this test runs, and nothing of what pytest does about a test."""
+    coverage = item.config.stash.get(MEASURED, None)
+    if coverage is None or item.nodeid.startswith(COVERED_BY_OTHERS):
         return (yield)
-    measured.stop()
+    coverage.start()
     try:
         return (yield)
     finally:
-        measured.start()
+        coverage.stop()
+
+
+pytest_runtest_setup = pytest_runtest_call  # which makes what the test needs

@@ -19,7 +19,7 @@ BUILDING_BLOCKS = (
     *("policies/challengers.py", "policies/luck.py", "policies/knowledge.py"),
 )
 
-# Of the last one numba's types do not know: nobody calls a loop by the address that it has in C, so none is made.
+# Nobody calls a loop by the address that it has in C, so none is made.
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -46,7 +46,8 @@ def inlined(function: Callable) -> Any:
     It may allocate nothing: numba then need not count references to arrays, which in a hot loop takes longer than the
     work itself.
     """
-    return _watching(njit(**OPTIONS, forceinline=True, _nrt=False)(function))
+    options: dict[str, Any] = {**OPTIONS, "forceinline": True, "_nrt": False}
+    return _watching(njit(**options)(function))
 
 
 def plain(function: Any) -> Any:

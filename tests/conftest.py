@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "tools"))
+
+# What is no test, but imported or run by one, holds no doctests either: to look for some would import all of it.
+collect_ignore = ["assignments", "mutants", *(file.name for file in HERE.glob("[!t]*.py"))]
 
 
 @pytest.fixture(scope="session")
