@@ -35,10 +35,12 @@ def draw(figure, *_, **options) -> str:
 def run(command: list[str], env: dict[str, str], cwd: str) -> None:
     """Be the kernel that a command would start."""
     gc.freeze()  # what was loaded stays, and need not be looked at, nor its memory copied
+    gc.set_threshold(100_000, 20, 100)
     os.setsid()
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"  # its processes import Dask once
     sys.path[:] = [entry for entry in sys.path if Path(entry).parent != ROOT]  # not tests, tools and _ext
     pandas.set_option("display.max_columns", 20)  # as pandas has it when a kernel imports it
     matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"  # as kernels have it
