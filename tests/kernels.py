@@ -13,6 +13,7 @@ import runpy
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import matplotlib
 import pandas
@@ -21,7 +22,7 @@ from jupyter_client.provisioning import local_provisioner
 
 ROOT = Path(__file__).resolve().parent.parent
 LOADED = ["bai", "ipykernel.kernelapp", "ipykernel.debugger", "matplotlib.pyplot", "scipy.stats"]
-LOADED += ["first_figure", "first_play"]
+LOADED += ["IPython.core.completerlib", "pandas.io.formats.html", "psutil", "first_figure", "first_play"]
 usual_launch = local_provisioner.launch_kernel
 servers = multiprocessing.get_context("forkserver")
 
@@ -34,6 +35,8 @@ def draw(figure, *_, **options) -> str:
 
 def run(command: list[str], env: dict[str, str], cwd: str) -> None:
     """Be the kernel that a command would start."""
+    missing = [name for name in LOADED if name not in sys.modules]
+    assert not missing, f"the server of forks could not import {missing}"
     gc.freeze()  # what was loaded stays, and need not be looked at, nor its memory copied
     gc.set_threshold(100_000, 20, 100)
     os.setsid()
@@ -56,7 +59,8 @@ class Fork:
 
     def __init__(self, *job):
         self.process = servers.Process(target=run, args=job)
-        self.process.start()
+        with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # where the server finds what it loads
+            self.process.start()
         self.pid = self.process.pid
         while os.getpgid(self.pid) != self.pid:  # Jupyter signals its group, which must not be ours
             time.sleep(0.001)
