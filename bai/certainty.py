@@ -60,19 +60,20 @@ def plausible_means(estimates: np.ndarray, precision: np.ndarray, seed: int = 0)
     noise = float(np.sqrt(np.mean(1 / np.diag(precision)[known])))
     grid = SPREADS * max(spread, noise)
     contrast = np.eye(len(estimates)) - 1 / len(estimates)  # the centre of the means is not known
-    rng = np.random.default_rng(seed)
-    centres, factors, evidence = [], [], []
-    for tau in grid:
-        factor = np.linalg.cholesky(precision + contrast / tau**2)
-        half = np.linalg.solve(factor, precision @ estimates)
-        centres.append(np.linalg.solve(factor.T, half))
-        factors.append(factor)
-        evidence.append(half @ half / 2 - np.log(np.diag(factor)).sum() - (len(estimates) - 1) * np.log(tau))
-    weights = np.exp(np.array(evidence) - max(evidence))
-    which = np.searchsorted(np.cumsum(weights / weights.sum()), (np.arange(DRAWS) + 0.5) / DRAWS)
-    normals = rng.standard_normal((DRAWS, len(estimates)))
+    factors = np.linalg.cholesky([precision + contrast / tau**2 for tau in grid])
+    halves = np.linalg.solve(factors, np.tile((precision @ estimates)[:, None], (len(grid), 1, 1)))
+    centres = np.linalg.solve(factors.swapaxes(1, 2), halves)[:, :, 0]
+    parts = zip(halves[:, :, 0], factors, grid, strict=True)
+    evidence = np.array(
+        [half @ half / 2 - np.log(np.diag(f)).sum() - (len(estimates) - 1) * np.log(tau) for half, f, tau in parts]
+    )
+    weights = np.exp(evidence - evidence.max())
+    shares = np.cumsum(weights / weights.sum())
+    ends = np.searchsorted((np.arange(DRAWS) + 0.5) / DRAWS, shares[:-1], side="right")  # which draws have which spread
+    normals = np.random.default_rng(seed).standard_normal((DRAWS, len(estimates)))
     draws = np.empty_like(normals)
-    for number in np.unique(np.minimum(which, len(grid) - 1)):
-        rows = which == number
-        draws[rows] = centres[number] + np.linalg.solve(factors[number].T, normals[rows].T).T
+    sides = np.split(normals, ends), np.split(draws, ends)
+    for centre, factor, normal, drawn in zip(centres, factors, *sides, strict=True):
+        if len(normal):
+            drawn[:] = centre + np.linalg.solve(factor.T, normal.T).T
     return draws

@@ -1,8 +1,9 @@
 """Kernels that start at once: forks of a process that has imported what nearly every page imports.
 
 These imports take a kernel three seconds, which is more than most pages compute. A fork has the names and the memory of
-a new kernel, but for modules that are loaded and not yet imported by a cell. It draws every figure, so that an error in
-one is found, but writes no picture: nobody compares it, and writing takes longer than drawing.
+a new kernel, but for modules that are loaded and not yet imported by a cell, and for loops that are compiled. It draws
+every figure, so that an error in one is found, but writes no picture: nobody compares it, and writing takes longer than
+drawing.
 """
 
 import gc
@@ -12,6 +13,7 @@ import runpy
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import matplotlib
 import pandas
@@ -19,7 +21,8 @@ from IPython.core import pylabtools
 from jupyter_client.provisioning import local_provisioner
 
 ROOT = Path(__file__).resolve().parent.parent
-LOADED = ["bai", "ipykernel.kernelapp", "ipykernel.debugger", "matplotlib.pyplot", "scipy.stats", "first_figure"]
+LOADED = ["bai", "ipykernel.kernelapp", "ipykernel.debugger", "matplotlib.pyplot", "scipy.stats"]
+LOADED += ["IPython.core.completerlib", "pandas.io.formats.html", "psutil", "first_figure", "first_play"]
 usual_launch = local_provisioner.launch_kernel
 servers = multiprocessing.get_context("forkserver")
 
@@ -32,11 +35,15 @@ def draw(figure, *_, **options) -> str:
 
 def run(command: list[str], env: dict[str, str], cwd: str) -> None:
     """Be the kernel that a command would start."""
+    missing = [name for name in LOADED if name not in sys.modules]
+    assert not missing, f"the server of forks could not import {missing}"
     gc.freeze()  # what was loaded stays, and need not be looked at, nor its memory copied
+    gc.set_threshold(100_000, 20, 100)
     os.setsid()
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"  # its processes import Dask once
     sys.path[:] = [entry for entry in sys.path if Path(entry).parent != ROOT]  # not tests, tools and _ext
     pandas.set_option("display.max_columns", 20)  # as pandas has it when a kernel imports it
     matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"  # as kernels have it
@@ -52,7 +59,8 @@ class Fork:
 
     def __init__(self, *job):
         self.process = servers.Process(target=run, args=job)
-        self.process.start()
+        with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # where the server finds what it loads
+            self.process.start()
         self.pid = self.process.pid
         while os.getpgid(self.pid) != self.pid:  # Jupyter signals its group, which must not be ours
             time.sleep(0.001)

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -81,6 +82,51 @@ def test_a_study_with_a_missing_block_is_noticed(tmp_path):
         connection.execute("DELETE FROM blocks WHERE row = 2 AND block = 1")
     with pytest.raises(RuntimeError, match="SHVar on 'problem' with budget 60 has 2 of 3 blocks"):
         study(tmp_path)
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+def test_stored_runs_are_the_runs_and_cost_one_block(tmp_path, monkeypatch, pulls):
+    direct = bai.simulate(bai.SHVar(), PROBLEM, 60, seed=2)
+    blocks, usual = [], stored.play.play_block
+
+    def counted(*job, **more):
+        blocks.append(job)
+        return usual(*job, **more)
+
+    monkeypatch.setattr(stored.play, "play_block", counted)
+    for recompute, files, played in ((False, 0, 3), (True, 1, 3), (False, 1, 1)):
+        blocks.clear()
+        out = stored.simulate(bai.SHVar(), PROBLEM, 60, 2, pulls, recompute, tmp_path)
+        assert (out.recommended == direct.recommended).all() and (out.regret == direct.regret).all()
+        assert (out.policy, out.budget) == (direct.policy, direct.budget)
+        assert np.array_equal(out.pulls, direct.pulls if pulls else np.empty((0, 0)))
+        assert (len(list(tmp_path.iterdir())), len(blocks)) == (files, played)
+
+
+def test_runs_with_another_seed_or_budget_or_with_pulls_are_stored_beside_each_other(tmp_path):
+    for job in ((60, 2), (60, 3), (120, 2), (60, 2, True)):
+        stored.simulate(bai.SH(), PROBLEM, *job, recompute=True, folder=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize("name", ["recommended", "pulls"])
+def test_a_stored_run_that_comes_out_differently_is_noticed(tmp_path, name):
+    job = bai.SH(), PROBLEM.select(slice(500)), 60, 2, True
+    stored.simulate(*job, recompute=True, folder=tmp_path)
+    (path,) = tmp_path.iterdir()
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays[name].flat[-1] += 1
+    np.savez_compressed(path, **arrays)
+    with pytest.raises(RuntimeError, match=r"SH on 'problem' with budget 60 has other results in block 0 .*recompute"):
+        stored.simulate(*job, folder=tmp_path)
+
+
+@pytest.mark.parametrize("file", sorted(stored.FOLDER.glob("*.npz")), ids=lambda file: file.stem)
+def test_all_stored_runs_of_the_book_can_be_read(file):
+    with np.load(file) as arrays:
+        assert list(arrays) == ["recommended", "pulls"][: 1 + file.stem.endswith("-pulls")]
+        assert len({len(array) for array in arrays.values()}) == 1
 
 
 @pytest.mark.parametrize("file", sorted(stored.FOLDER.glob("*.db")), ids=lambda file: file.stem)
