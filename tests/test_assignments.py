@@ -651,7 +651,7 @@ def course(tmp_path_factory):
     said = {}
 
     def nbgrader(*arguments, quick=False):
-        """Run a command in a fork of this process, which has imported nbgrader; if `quick`, its kernels are forks, too."""
+        """Run a command in a fork of this process, which has imported nbgrader; if `quick`, so are its kernels."""
         with tempfile.TemporaryFile("w+") as file:
             child = os.fork()
             if child == 0:
