@@ -362,6 +362,16 @@ def test_until_goes_on_from_a_wider_study(tmp_path):
     assert kept(file) == straight["runs"][0] // BLOCK > FIRST_LOOK // BLOCK
 
 
+def least(holds, most, size):
+    """For each entry the least number up to `most` from which on it holds; one more, if it never does."""
+    low, high = np.zeros(size, int), np.full(size, most + 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        yes = holds(np.minimum(middle, most)) | (middle > most)
+        low, high = np.where(yes, low, middle + 1), np.where(yes, middle, high)
+    return low
+
+
 def miss_probability(p, until, first):
     """Sum over looks of the probability to stop there with an interval that misses p: an upper bound, exact terms.
 
@@ -369,11 +379,18 @@ def miss_probability(p, until, first):
     """
     total, going, n = np.zeros_like(p), np.ones_like(p), first
     while going.max() > 1e-12:
-        x = np.arange(n + 1)
-        low, high = bai.clopper_pearson(x, n, LOOK_CONFIDENCE)
-        stops = (high - low) / 2 <= until
-        few = n if stops.all() else int(np.argmin(stops)) - 1  # it stops with at most so many, or n minus so many
-        first_in, last_in = np.searchsorted(high, p), np.searchsorted(low, p, side="right") - 1
+
+        def ends(x, n=n):
+            return bai.clopper_pearson(x, n, LOOK_CONFIDENCE)
+
+        def wide(x, ends=ends):
+            low, high = ends(x)
+            return (high - low) / 2 > until
+
+        # It stops with at most so many mistakes, or n minus so many: the interval is widest in the middle.
+        few = int(least(wide, n // 2, 1)[0]) - 1 if wide(n // 2) else n
+        first_in = least(lambda x, ends=ends: ends(x)[1] >= p, n, p.size)
+        last_in = least(lambda x, ends=ends: ends(x)[0] > p, n, p.size) - 1
         below = binom.cdf(np.minimum(first_in - 1, few), n, p)
         above = np.maximum(0, binom.cdf(few, n, p) - binom.cdf(last_in, n, p))
         many = binom.sf(np.maximum(last_in, n - few - 1), n, p) * (few < n)  # p <= 1/2: misses up there are above

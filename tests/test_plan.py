@@ -9,7 +9,7 @@ GUESS = {"means": [1.0, 0.5, 0.0], "variances": [1.0, 1.0, 1.0]}
 
 
 def test_a_smaller_chance_of_mistakes_takes_a_larger_budget():
-    loose, strict = (bai.plan(**GUESS, mistakes=chance) for chance in (0.1, 0.01))
+    loose, strict = (bai.plan(**GUESS, mistakes=chance, policy=bai.SH()) for chance in (0.1, 0.01))
     assert loose.budget < strict.budget
     assert strict.curve["mistake_rate"].is_monotonic_decreasing
     chosen = strict.curve.set_index("budget")["mistake_rate"]
@@ -26,7 +26,7 @@ def test_the_curve_is_that_of_a_simulation():
 def test_a_pilot_with_doubt_asks_for_more_than_the_same_numbers_taken_as_true():
     rng = np.random.default_rng(0)
     pilot = rng.normal([[1.0], [0.5], [0.0]], 1.0, size=(3, 10))
-    late = {"budgets": [480, 960, 1920]}
+    late = {"policy": bai.SH(), "budgets": [480, 960, 1920]}
     open_ = bai.plan(pilot, **late)
     certain = bai.plan(means=pilot.mean(axis=1), variances=pilot.var(axis=1, ddof=1), **late)
     assert open_.curve["mistake_rate"].mean() > certain.curve["mistake_rate"].mean()
@@ -38,7 +38,7 @@ def test_an_experiment_is_a_pilot_and_regret_can_be_planned_for():
     rewards = [[r for arm, r in pilot.history if arm == i] for i in range(3)]
     curve = bai.plan(pilot, budgets=[60, 240]).curve
     assert bai.plan(rewards, budgets=[60, 240]).curve.equals(curve)
-    cheaper = bai.plan(pilot, regret=0.5)
+    cheaper = bai.plan(pilot, regret=0.5, policy=bai.SH())
     assert cheaper.budget == 30
     assert "regret at most 0.5" in repr(cheaper)
     turned = bai.identify(bai.Unif(), lambda arm: -rewards[arm].pop(0), 3, 30, minimise=True)

@@ -137,12 +137,18 @@ def shadavar_keep_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLik
     warmup_pulls(delta)
 
     def bound(stage_budget: int) -> float:
-        plans = [(_warm_up_only(variances, stage_budget, delta), 0.0), *_plans(means, variances, stage_budget, delta)]
-        costs = [_ever(means, rho, gaussian=True) for rho, _ in plans]
+        costs = [_ever(means, _warm_up_only(variances, stage_budget, delta), gaussian=True)]
+        failures, least = [0.0], min(1.0, costs[0])
+        for failure, rho in sorted((failure, rho) for rho, failure in _plans(means, variances, stage_budget, delta)):
+            if failure >= least:  # with it no chain beats one that does without
+                break
+            failures.append(failure)
+            costs.append(_ever(means, rho, gaussian=True))
+            least = min(least, failure + costs[-1])
         order = np.argsort([-cost for cost in costs[1:]], kind="stable") + 1
         reached = {0: 0.0}
         for j in order.tolist():  # cheapest chain to each plan
-            reached[j] = min(so_far + min(costs[i], plans[j][1]) for i, so_far in reached.items())
+            reached[j] = min(so_far + min(costs[i], failures[j]) for i, so_far in reached.items())
         return min(1.0, *(so_far + costs[j] for j, so_far in reached.items()))
 
     return for_each(stage_budgets(budget, means.size), bound)

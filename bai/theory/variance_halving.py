@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
 from .. import checks
 from ..schedules import ROUNDING, float_or_array, gaps, variance_stages
@@ -22,6 +22,7 @@ from .allocation import greedy_allocation
 from .arguments import for_each, problem
 
 MOST_ARMS = 8  # of the exact probability, which goes through all sets of arms
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 def variance_complexity(means: ArrayLike, variances: ArrayLike) -> float:
@@ -185,13 +186,12 @@ class _Ranking:
         self.means, self.variances = means, variances
         self.deviations = np.sqrt(variances / greedy_allocation(variances, pulls))
         steps = np.unique((means + self.deviations * np.linspace(-40, 40, 121)[:, None]).ravel())
-        nodes, weights = np.polynomial.legendre.leggauss(12)
         half = np.diff(steps)[:, None] / 2
-        x = (steps[:-1, None] + half * (1 + nodes)).ravel()
+        x = (steps[:-1, None] + half * (1 + NODES)).ravel()
         z = self._standard(x, np.zeros(x.size, bool))
         with np.errstate(divide="ignore", invalid="ignore"):
             density = -0.5 * z**2 - np.log(self.deviations * math.sqrt(2 * math.pi))[:, None]
-        self._density = density + np.log((half * weights).ravel())  # with the weights of the integral
+        self._density = density + np.log((half * WEIGHTS).ravel())  # with the weights of the integral
         self._below, self._above = log_ndtr(z), log_ndtr(-z)
 
     def _standard(self, x: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -222,9 +222,17 @@ class _Ranking:
 
     @staticmethod
     def log_any(terms: Any) -> float:
-        """Return the logarithm of a sum, given the logarithms of its terms."""
-        terms = np.fromiter(terms, float)
-        return float(logsumexp(terms)) if terms.size else -math.inf
+        """Return the logarithm of a sum, given the logarithms of its terms.
+
+        It has the bits of SciPy's `logsumexp`, which takes several times as long.
+        """
+        terms = np.asarray(terms if isinstance(terms, np.ndarray) else list(terms), float)
+        largest = terms.max(initial=-math.inf)
+        if largest == -math.inf:
+            return -math.inf
+        top = terms == largest
+        others = np.exp(np.where(top, -math.inf, terms) - largest).sum()
+        return float(np.log1p(others / top.sum()) + np.log(float(top.sum())) + largest)
 
 
 def _positive(variances: ArrayLike) -> np.ndarray:
