@@ -163,6 +163,12 @@ async () => {
   return (await axe.run({preload: false, resultTypes: ["violations"], rules})).violations;
 }
 """
+# Whether something on a page waits until it is drawn, or, as live parts do, until it is in sight.
+NOTE_WAITING = """
+const usual = window.requestAnimationFrame;
+window.requestAnimationFrame = (...given) => { window.waiting = true; return usual(...given); };
+"""
+WAITING = "Boolean(window.waiting || document.querySelector('[class*=bai-live]'))"
 DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 ON_A_PHONE = f"""
 async names => {{
@@ -270,6 +276,7 @@ def visits(site, page):
     visits = {}
     noise, known = [], []
     window = Window(page)
+    page.add_init_script(NOTE_WAITING)
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
     # What a page still loads when it is left, such as a figure that has come into sight, is aborted and no failure.
@@ -283,12 +290,11 @@ def visits(site, page):
         name = file.relative_to(html).as_posix()
         if name.startswith("_"):
             continue
-        waits = "bai-live" in file.read_text(encoding="utf-8")  # live parts may begin when they come into sight
         noise.clear()
         window.hide()
         page.set_viewport_size(PHONE)
         make_pdf.visit(page, address + name)
-        if waits:
+        if waits := page.evaluate(WAITING):
             window.show()
         seen = page.evaluate(ON_A_PHONE, NAMES)
         page.set_viewport_size(LAPTOP)
