@@ -13,7 +13,8 @@ Address. Where ``BOOK_REPOSITORY_URL`` is set, notebooks get launch buttons that
 ``BOOK_REPOSITORY_BRANCH`` (``main`` unless set) of that repository. Where it is not, there are none.
 ``BOOK_JUPYTERHUB_URL`` adds a JupyterHub (with nbgitpuller) to Binder and Colab.
 
-Thebe, which Jupyter Book always loads, is left out: nothing here uses it, and its script is declared twice.
+Thebe, which Jupyter Book always loads, is left out: nothing here uses it, and its script is declared twice. So is the
+script of Font Awesome, 1.5 MB on every page, which replaces letters of its font by drawings that look the same.
 """
 
 import os
@@ -26,6 +27,7 @@ from sphinx_proof.domain import ProofIndex
 from sphinx_proof.nodes import unenumerable_node
 
 CORRECTED = re.compile(r"Theorems? (\d+)(?: and (\d+))?, corrected")
+ICON_SCRIPT = re.compile(r'<script src="[^"]*/fontawesome/[^"]*"></script>')
 PAPER_COUNTERS = ("theorem", "lemma", "algorithm")
 
 
@@ -53,6 +55,12 @@ def leave_out_thebe(app):
     for listeners in app.events.listeners.values():
         listeners[:] = [x for x in listeners if not x.handler.__module__.startswith("sphinx_thebe")]
     app.registry.css_files[:] = [x for x in app.registry.css_files if "thebe" not in x[0]]
+
+
+def leave_out_icon_script(app):
+    if app.builder.format == "html":
+        render = app.builder.templates.render
+        app.builder.templates.render = lambda *page: ICON_SCRIPT.sub("", render(*page))
 
 
 def split_toc(env, docname):
@@ -140,6 +148,7 @@ def setup(app):
     ProofIndex.localname, ProofIndex.generate = "Theorems, lemmas and other statements", list_statements
     app.connect("config-inited", add_launch_buttons)
     app.connect("config-inited", open_sidebar)
+    app.connect("builder-inited", leave_out_icon_script)
     app.connect("doctree-read", note_titles)
     app.connect("env-get-updated", number_subpages_first, priority=100)  # before Sphinx gives numbers
     app.connect("env-get-updated", renumber, priority=900)  # after

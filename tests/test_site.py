@@ -1,6 +1,7 @@
 """The site as a reader meets it: built without a warning, then opened page by page in a real browser."""
 
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -162,18 +163,29 @@ async () => {
   return (await axe.run({preload: false, resultTypes: ["violations"], rules})).violations;
 }
 """
-# Between two calls the browser would draw the page, so there is one for each width.
+# Whether something on a page waits until it is drawn, or, as live parts do, until it is in sight.
+NOTE_WAITING = """
+const usual = window.requestAnimationFrame;
+window.requestAnimationFrame = (...given) => { window.waiting = true; return usual(...given); };
+"""
+WAITING = "Boolean(window.waiting || document.querySelector('[class*=bai-live]'))"
+DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 ON_A_PHONE = f"""
-async names => ({{
-  ...({FACTS})(),
-  closed: await ({OPEN_SOLUTIONS})(),
-  overhang: document.documentElement.scrollWidth - window.innerWidth,
-  nameLooks: ({NAME_LOOKS})(names),
-}})
+async names => {{
+  document.documentElement.offsetWidth;  // asks for the fonts of formulas, which change their size
+  await document.fonts.ready;
+  return {{
+    ...({FACTS})(),
+    closed: await ({OPEN_SOLUTIONS})(),
+    overhang: document.documentElement.scrollWidth - window.innerWidth,
+    nameLooks: ({NAME_LOOKS})(names),
+  }};
+}}
 """
 ON_A_LAPTOP = f"""
 async known => {{
   const cutCode = ({CUT_CODE})(), measureMarked = {MEASURE_MARKED};
+  {WITHOUT_FORMULAS};
   ({WITHOUT_TOKENS})();
   const light = ({NEW_LOOKS})("light", known);
   const rest = await ({MEASURE_REST})();
@@ -213,29 +225,58 @@ def site(build, browser):
 
     html, _ = build
     (html / AXE).write_text(AXE_SCRIPT, encoding="utf-8")  # from there the browser compiles it once, not for every page
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     # The pages live for a second or so, too short for the compilers that make JavaScript fast to pay.
-    flags = ["--js-flags=--no-maglev --no-turbofan"]
+    flags = ["--js-flags=--no-maglev --no-turbofan", f"--remote-debugging-port={port}"]
     with make_pdf.serve(html) as address:
         patient = browser.browser_type.launch(executable_path=make_pdf.CHROMIUM, args=flags)
-        yield html, address, patient
+        yield html, address, patient, f"http://127.0.0.1:{port}"
         patient.close()
 
 
 @pytest.fixture(scope="session")
 def page(site):
-    """Where one page after the other is opened, so that the browser loads once what they share."""
-    _, _, browser = site
-    page = make_pdf.open_page(browser, "about:blank", reduced_motion="reduce")
+    """Where one page after the other is opened, so that the browser loads once what they share.
+
+    It has a connection of its own to the browser, by which its window counts as out of sight when it is minimized. On
+    others Playwright has every page drawn all the time.
+    """
+    _, _, browser, door = site
+    connection = browser.browser_type.connect_over_cdp(door, no_defaults=True)
+    page = connection.contexts[0].new_page()
+    page.set_default_timeout(1000 * make_pdf.LIMIT)
+    page.emulate_media(reduced_motion="reduce")
     yield page
-    page.close()
+    connection.close()
+
+
+class Window:
+    """The window of a page; while it is hidden the page is laid out where a script asks for it, and never drawn."""
+
+    def __init__(self, page):
+        self.page, self.browser = page, page.context.new_cdp_session(page)
+        self.number = self.browser.send("Browser.getWindowForTarget")["windowId"]
+
+    def become(self, state):
+        self.browser.send("Browser.setWindowBounds", {"windowId": self.number, "bounds": {"windowState": state}})
+
+    def hide(self):
+        self.become("minimized")
+
+    def show(self):
+        self.become("normal")
+        self.page.evaluate(DRAWN)
 
 
 @pytest.fixture(scope="session")
 def visits(site, page):
     """Every page, opened at the width of a phone and of a laptop, and what was seen there."""
-    html, address, _ = site
+    html, address, *_ = site
     visits = {}
     noise, known = [], []
+    window = Window(page)
+    page.add_init_script(NOTE_WAITING)
     page.on("console", lambda m: m.type == "error" and noise.append(f"console: {m.text}"))
     page.on("pageerror", lambda e: noise.append(f"error: {e}"))
     # What a page still loads when it is left, such as a figure that has come into sight, is aborted and no failure.
@@ -250,19 +291,24 @@ def visits(site, page):
         if name.startswith("_"):
             continue
         noise.clear()
+        window.hide()
         page.set_viewport_size(PHONE)
         make_pdf.visit(page, address + name)
+        if waits := page.evaluate(WAITING):
+            window.show()
         seen = page.evaluate(ON_A_PHONE, NAMES)
-        if name in LANDING:
-            page.set_viewport_size(LAPTOP)
-            seen["end"] = page.evaluate(END)
-        page.evaluate(WITHOUT_FORMULAS)
         page.set_viewport_size(LAPTOP)
+        if waits:
+            page.evaluate(DRAWN)
+            window.hide()
+        if name in LANDING:
+            seen["end"] = page.evaluate(END)
         page.add_script_tag(url=address + AXE)
         seen |= page.evaluate(ON_A_LAPTOP, known)
         known += seen.pop("looks")
         seen["noise"] = list(noise)
         visits[name] = seen
+    window.show()
     return visits
 
 
@@ -327,7 +373,7 @@ def test_math_is_typeset_on_every_page_that_has_any(visits):
 
 @needs_chromium
 def test_internal_links_and_anchors_resolve(site, visits):
-    html, address, _ = site
+    html, address, *_ = site
     broken = []
     for name, seen in visits.items():
         for link in seen["links"]:
@@ -364,7 +410,7 @@ def test_no_page_scrolls_sideways_on_a_phone(visits):
 @needs_chromium
 def test_images_load_and_have_alt_text(site, visits):
     assert wrong(visits, "images") == {}
-    html, address, _ = site
+    html, address, *_ = site
     drawn = [figure for seen in visits.values() for figure in seen["figures"]]
     assert len(drawn) > 80
     assert [source for source, alt in drawn if not alt or not (html / source.removeprefix(address)).is_file()] == []
@@ -422,7 +468,7 @@ def test_no_line_of_code_is_cut_on_a_laptop(visits):
 
 @needs_chromium
 def test_no_text_in_a_figure_is_under_ten_pixels_on_a_phone(site, visits):
-    html, _, _ = site
+    html, *_ = site
     small = set()
     for name, seen in visits.items():
         for source, shown in seen["tinyText"]:
@@ -464,14 +510,14 @@ def test_redrawn_figures_of_the_paper_carry_a_badge(build):
 
 @needs_chromium
 def test_search_finds_shadavar(site, page):
-    _, address, _ = site
+    _, address, *_ = site
     make_pdf.visit(page, address + "search.html?q=SHAdaVar")
     page.wait_for_selector("#search-results li a")
 
 
 @needs_chromium
 def test_a_visitor_can_switch_to_dark_mode(site, page):
-    _, address, _ = site
+    _, address, *_ = site
     page.emulate_media(color_scheme="dark")
     make_pdf.visit(page, address + "index.html")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
@@ -480,7 +526,7 @@ def test_a_visitor_can_switch_to_dark_mode(site, page):
 
 @needs_chromium
 def test_a_figure_that_is_clicked_is_enlarged_once_and_closes_again(site, page):
-    _, address, _ = site
+    _, address, *_ = site
     make_pdf.visit(page, address + "chapters/introduction.html")
     page.locator("a.plot").first.click()
     assert page.locator("dialog[open]").count() == 1
@@ -495,7 +541,7 @@ PRINTED = ["index.html", "chapters/scoreboard.html", "chapters/analysis.html", "
 def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, tmp_path):
     """A few pages; the workflow that publishes the book prints all."""
     pypdf = pytest.importorskip("pypdf")
-    html, address, browser = site
+    html, address, browser, _ = site
     said = []
     make_pdf.make_pdf(browser, address, tmp_path / "book.pdf", said.append, only=PRINTED)
     assert said[0] == f"page 1 of {len(PRINTED)}: index.html" and len(said) == len(PRINTED) + 3
@@ -517,7 +563,7 @@ def test_pdf_has_contents_outline_page_numbers_and_links_that_stay_inside(site, 
 
 @needs_chromium
 def test_pdf_would_hold_every_page_in_order(site, page):
-    _, address, _ = site
+    _, address, *_ = site
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     make_pdf.visit(page, address + "index.html")
     assert page.evaluate(make_pdf.NAMES) == [
