@@ -197,4 +197,4 @@ def pytest_runtest_call(item):
         coverage.stop()
 
 
-pytest_runtest_setup = pytest_runtest_call  # which makes what the test needs
+pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call  # which make what a test needs, and take it away
