@@ -279,4 +279,5 @@ def elimination_chances(means: np.ndarray, spread: np.ndarray, best: np.ndarray,
         center = (means - means[at_best][:, None]) / spread[at_best][:, None]
         jumps = [np.where(width < 0.25, center + side * width, EDGES[-1]) for side in (-8, 8)]
         ends = np.sort(np.concatenate([ends, *jumps], axis=1).clip(EDGES[0], EDGES[-1]), axis=1)
-    return integrate(ends, np.ascontiguousarray(means), np.ascontiguousarray(spread), best, survivors)[alike]
+    chances = integrate(ends, np.ascontiguousarray(means), np.ascontiguousarray(spread), best, survivors)
+    return chances[alike.ravel()]  # NumPy 2.0.0 has it as a column
